@@ -10,6 +10,8 @@ export interface Operation {
   session: 'allow' | 'deny';
   /** Slugs of the permissions that an API key needs. */
   permissions: readonly string[];
+  /** Whether the response is a stream that does not end. */
+  isStream: boolean;
   /** Names of the path parameters. */
   params: string[];
   /** Required query parameters, each with a valid value; `undefined` for ids. */
@@ -45,6 +47,7 @@ interface DocumentOperation {
   'x-session': 'allow' | 'deny';
   'x-permissions'?: string[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
+  responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
 /**
@@ -65,6 +68,7 @@ export async function operationsOf(app: App): Promise<Operation[]> {
         isPublic: operation['x-public'] === true,
         session: operation['x-session'],
         permissions: operation['x-permissions'] ?? [],
+        isStream: Object.hasOwn(operation.responses['200']?.content ?? {}, 'text/event-stream'),
         params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
         query: (operation.parameters ?? [])
           .filter((parameter) => parameter.in === 'query' && parameter.required)

@@ -22,6 +22,7 @@ import { mountRoutes } from './http/mount-routes.js';
 import { createObserver } from './http/observe.js';
 import { openApiDocument } from './http/openapi.js';
 import type { RateLimits } from './http/rate-limits.js';
+import { requestEntry } from './http/request-entry.js';
 import { respond } from './http/respond.js';
 import { createIngestContext, type SyslogSettings } from './ingest/ingest-context.js';
 import type { Metrics } from './metrics.js';
@@ -92,7 +93,10 @@ export function createApp(deps: AppDeps): App {
   const accessControl = createAccessControl({ principals, limits, clientAddress, embedOrigins });
   const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
   const cors = createCors(embedOrigins);
-  const observe = createObserver(log, metrics);
+  const engine = deps.engine ?? noEngine;
+  const observe = createObserver(log, metrics, (request) =>
+    engine.logRequest(request.organizationId, requestEntry(request)),
+  );
 
   // Trailing slashes are optional on every route. The clients of the public API put `/api` before
   // each path.
@@ -120,7 +124,7 @@ export function createApp(deps: AppDeps): App {
         iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
       }),
       tests,
-      engine: deps.engine ?? noEngine,
+      engine,
       closing: deps.closing ?? new AbortController().signal,
       parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
       limits,

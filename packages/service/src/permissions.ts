@@ -10,7 +10,7 @@ const descriptions = {
   'input:read': 'Read inputs and the types of inputs',
   'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
   'organization:delete': 'Delete teams with all they own',
-  'organization:logs:read': 'Read the audit log of the organization',
+  'organization:logs:read': 'Read the audit log, and the log of pipelines and requests, of the organization',
   'organization:read': 'Read the organization and its teams',
   'organization:write': 'Create teams, and change the organization and its teams',
   'output:delete': 'Delete outputs',

@@ -37,7 +37,14 @@ export interface ApiDocument {
 }
 
 /** Streams that do not end. */
-const ENDLESS = new Set(['followPipelineLog']);
+const ENDLESS = new Set([
+  'followPipelineLog',
+  'followLogs',
+  'followApiLog',
+  'followPipelineLogs',
+  'followLogsOfPipeline',
+  'followLogsOfNode',
+]);
 
 /** Reads the document of a service. */
 export async function readDocument(service: TestService): Promise<ApiDocument> {

@@ -1,9 +1,6 @@
 /** An entry of the pipeline log. Never contains records or secrets. */
 export interface LogEntry {
-  /**
-   * Increases by one with each entry of a process, and further between two processes. A gap in the
-   * tail of one process means that entries arrived faster than they were read.
-   */
+  /** Increases with each entry of the logs that share it, also over restarts. May skip numbers. */
   readonly sequence: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -12,6 +9,8 @@ export interface LogEntry {
   readonly code: string;
   readonly message: string;
   readonly nodeId?: string;
+  /** Further values of the event, by name. */
+  readonly details?: Readonly<Record<string, string | number>>;
 }
 
 export type NewLogEntry = Omit<LogEntry, 'sequence' | 'at'>;

@@ -11,8 +11,8 @@ const noop = (): void => undefined;
 export interface PipelineLogOptions {
   /** Maximum number of entries kept, and queued for each slow reader. Default 500. */
   capacity?: number;
-  /** Sequence that precedes the first new entry. Default 0. */
-  before?: number;
+  /** Returns the sequence of the next entry, higher than all before. Default: one more than the last. */
+  nextSequence?: () => number;
   /** Entries of an earlier process, oldest first, to continue with. */
   past?: readonly LogEntry[];
   /** Called with each new entry. */
@@ -25,21 +25,21 @@ export class PipelineLog {
   readonly #capacity: number;
   readonly #entries: LogEntry[];
   readonly #onAdd: ((entry: LogEntry) => void) | undefined;
+  readonly #nextSequence: () => number;
   readonly #listeners = new Set<Listener>();
-  #sequence: number;
 
   /** @param now returns milliseconds since the epoch */
-  constructor(now: () => number, { capacity = 500, before = 0, past = [], onAdd }: PipelineLogOptions = {}) {
+  constructor(now: () => number, { capacity = 500, nextSequence, past = [], onAdd }: PipelineLogOptions = {}) {
     this.#now = now;
     this.#capacity = capacity;
     this.#entries = past.slice(-capacity);
     this.#onAdd = onAdd;
-    this.#sequence = Math.max(before, this.#entries.at(-1)?.sequence ?? 0);
+    let last = this.#entries.at(-1)?.sequence ?? 0;
+    this.#nextSequence = nextSequence ?? (() => (last += 1));
   }
 
   add(entry: NewLogEntry): void {
-    this.#sequence += 1;
-    const added: LogEntry = { sequence: this.#sequence, at: this.#now(), ...entry };
+    const added: LogEntry = { sequence: this.#nextSequence(), at: this.#now(), ...entry };
     push(this.#entries, added, this.#capacity);
     for (const listener of this.#listeners) {
       push(listener.waiting, added, this.#capacity);

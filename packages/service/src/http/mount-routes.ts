@@ -95,6 +95,7 @@ async function run(
     route.organizationParam && principal
       ? await accessControl.organization(principal, c.req.param(route.organizationParam) ?? '')
       : undefined;
+  if (organization) request.actsOn(organization.id);
   const params = addressed?.data;
   const given = c.req.query();
   if (principal) requireKnown('query', spec.query, given);

@@ -12,6 +12,8 @@ export interface ObservedRequest {
   /** Sent as the `Request-Id` header, and part of each log line of the request. */
   id: string;
   identify(principal: Principal): void;
+  /** Sets the organization that the request acts on. Default: that of the principal. */
+  actsOn(organizationId: string): void;
   /**
    * Logs an unexpected error. Returns a generic error that reveals nothing about it: 503 if the
    * database can't be reached, otherwise 500.
@@ -26,19 +28,45 @@ export interface ObservedRequest {
 
 export type Observer = (c: Context, path: string) => ObservedRequest;
 
+/** A request of an authenticated caller that may have changed something. */
+export interface ChangingRequest {
+  id: string;
+  /** The organization that it acts on. */
+  organizationId: string;
+  method: string;
+  /** The route's pattern, never the requested URL. */
+  route: string;
+  status: number;
+  principal: Principal;
+}
+
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+
 /**
  * Creates the observer of requests. Log lines contain route patterns and ids, never the requested
  * URL, a header or a body, so that nothing a person entered is logged.
+ * @param changing called after each request that may have changed something
  */
-export function createObserver(log: Logger, metrics: Metrics): Observer {
+export function createObserver(
+  log: Logger,
+  metrics: Metrics,
+  changing: (request: ChangingRequest) => void = () => undefined,
+): Observer {
   return (c, path) => {
     const id = randomUUID();
     const began = performance.now();
     const method = c.req.method;
     let who: Record<string, string> = {};
+    let caller: Principal | undefined;
+    let organizationId: string | undefined;
     return {
       id,
+      actsOn(id) {
+        organizationId = id;
+      },
       identify(principal) {
+        caller = principal;
+        organizationId = principal.type === 'key' ? principal.key.organizationId : principal.session.organizationId;
         who =
           principal.type === 'key'
             ? { key_id: principal.key.id, organization_id: principal.key.organizationId }
@@ -70,6 +98,8 @@ export function createObserver(log: Logger, metrics: Metrics): Observer {
           },
           'request',
         );
+        if (caller && organizationId !== undefined && !isReading(method))
+          changing({ id, organizationId, method, route: path, status: response.status, principal: caller });
         return response;
       },
     };

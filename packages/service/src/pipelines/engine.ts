@@ -4,6 +4,7 @@ import {
   type AppendOptions,
   type DeadLetters,
   type LogEntry,
+  type NewLogEntry,
   PipelineLog,
   type PipelineState,
   type Purged,
@@ -52,6 +53,27 @@ export interface PipelineDelivery {
   readonly deadLetters: Pick<DeadLetters, 'list' | 'get' | 'delete' | 'purge' | 'replay' | 'stats'>;
 }
 
+/** Selects entries of the logs of one organization. Without further properties: all. */
+export interface LogFilter {
+  organizationId: string;
+  source?: 'api' | 'pipelines';
+  pipelineId?: string;
+  nodeId?: string;
+}
+
+/** Where a stream of log entries begins. */
+export interface LogStart {
+  /** Sequence of the last entry that the reader knows. Takes precedence over `since`. */
+  after?: number;
+  /** Milliseconds since the epoch, inclusive. */
+  since?: number;
+}
+
+/** A log entry with the pipeline it belongs to, if any. */
+export interface FollowedEntry extends LogEntry {
+  readonly pipelineId?: string;
+}
+
 /** The engine that runs pipelines, as seen by the API. */
 export interface PipelineEngine {
   /**
@@ -78,6 +100,14 @@ export interface PipelineEngine {
    * aborted or the pipeline is removed.
    */
   tail(pipelineId: string, signal: AbortSignal, after?: number): AsyncIterable<LogEntry>;
+  /**
+   * Yields the stored entries of an organization in the order of their sequence, then new ones, until
+   * `signal` is aborted, the filter's pipeline is removed, or too many wait for a slow reader, which
+   * resumes after the last one it got.
+   */
+  followLogs(filter: LogFilter, signal: AbortSignal, start?: LogStart): AsyncIterable<FollowedEntry>;
+  /** Adds an entry to the log of an organization's API. */
+  logRequest(organizationId: string, entry: NewLogEntry): void;
   /**
    * Appends pushed records to every pipeline that uses the input, paused or not. Does not query the
    * database.
@@ -126,5 +156,7 @@ export const noEngine: PipelineEngine = {
   metrics: () => ({ intervalSeconds: 10, points: [] }),
   log: () => [],
   tail: (_pipelineId, signal) => new PipelineLog(Date.now).tail(signal),
+  followLogs: (_filter, signal) => new PipelineLog(Date.now).tail(signal),
+  logRequest: () => undefined,
   append: () => Promise.resolve({ stored: false, reason: 'closed' }),
 };

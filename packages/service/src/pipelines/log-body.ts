@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { LogEntry } from '@connector-frame/engine';
+import type { FollowedEntry } from './engine.js';
 
 /** One entry of a pipeline's log in API responses. */
 export const LogEntryBody = z
@@ -20,4 +21,11 @@ export const presentLogEntry = ({ sequence, at, level, code, message, nodeId }: 
   code,
   message,
   ...(nodeId === undefined ? {} : { node_id: nodeId }),
+});
+
+/** Presents an entry of an organization's streams. */
+export const presentFollowedEntry = ({ pipelineId, details, ...entry }: FollowedEntry) => ({
+  ...presentLogEntry(entry),
+  ...(pipelineId === undefined ? {} : { pipeline_id: pipelineId }),
+  ...details,
 });

@@ -1,4 +1,5 @@
 import type { FormAssets } from '../embed/form-assets.js';
+import { createLogStreams } from '../http/log-streams.js';
 import type { Route } from '../http/route.js';
 import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
@@ -13,6 +14,7 @@ import { embedRoutes } from './embed.js';
 import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
+import { logStreamRoutes } from './log-streams.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
@@ -42,6 +44,7 @@ export interface AllRoutesOptions {
  */
 export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutesOptions): Route[] {
   const kinds = ['input', 'output'] as const;
+  const streams = createLogStreams(context);
   return [
     ...kinds.flatMap((kind) => catalogRoutes(context, kind)),
     ...kinds.flatMap((kind) => [
@@ -53,7 +56,8 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineOverviewRoutes(context),
     ...pipelineMetricsRoutes(context),
     ...pipelineRoutes(context),
-    ...pipelineActivityRoutes(context),
+    ...pipelineActivityRoutes(context, streams),
+    ...logStreamRoutes(context, streams),
     ...pipelineDeliveryRoutes(context),
     ...deadLetterRoutes(context),
     ...pipelineWriteRoutes(context),

@@ -15,7 +15,7 @@ export const PageQuery = z.object({
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
 });
 
-const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 /** A window of time in a query. */
 export const WindowQuery = z.object({

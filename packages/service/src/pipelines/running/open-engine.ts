@@ -236,6 +236,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     metrics: (id) => engine().metrics(id),
     log: (id, limit) => engine().log(id, limit),
     tail: (id, signal, after) => engine().tail(id, signal, after),
+    followLogs: (filter, signal, start) => engine().followLogs(filter, signal, start),
+    logRequest: (organizationId, entry) => engine().logRequest(organizationId, entry),
     append: (id, lines, given) => engine().append(id, lines, given),
   };
 }

@@ -1,7 +1,10 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecord, PipelineLog, replaceFile, type LogEntry } from '@connector-frame/engine';
+import { PipelineLog, replaceFile, type LogEntry } from '@connector-frame/engine';
 import { isErrno } from '../../is-errno.js';
+import type { FollowedEntry, LogFilter, LogStart } from '../engine.js';
+import { followed, LogFollowers, selects } from './log-followers.js';
+import { keyOf, lineOf, removalOf, storedLogs, type LogSource } from './log-lines.js';
 
 export interface PipelineLogsOptions {
   /** The engine's folder. */
@@ -16,10 +19,12 @@ export interface PipelineLogsOptions {
 
 /** Entries kept per pipeline. */
 const CAPACITY = 200;
-/** Entries kept of all pipelines, about 12 MB in the file. The longest logs are shortened first. */
+/** Entries kept of the API of an organization. */
+const API_CAPACITY = 1_000;
+/** Entries of the API that are older than this are removed by the next start: 7 days. */
+const API_AGE_MS = 7 * 86_400_000;
+/** Entries kept of all pipelines and organizations, about 12 MB in the file. The longest logs are shortened first. */
 const MAX_ENTRIES = 50_000;
-/** Characters of a stored message. */
-const MAX_MESSAGE = 1_000;
 /** Milliseconds from a new entry to its write, and from a failed write to the next attempt. */
 const FLUSH_MS = 1_000;
 const RETRY_MS = 5_000;
@@ -33,8 +38,14 @@ const MIN_COMPACTED_BYTES = 1024 * 1024;
 const SEQUENCES_PER_PROCESS = 2 ** 32;
 const SEQUENCE_BASE = 2 ** 41;
 
+interface Stored {
+  source: LogSource;
+  readonly log: PipelineLog;
+}
+
 /**
- * The logs of all pipelines, in memory and in one file of the engine's folder. One append per second
+ * The logs of all pipelines and of the API, in memory and in one file of the engine's folder. They
+ * share one sequence, so that one number resumes a stream over all of them. One append per second
  * writes the new entries of all pipelines, and nothing is written while there are none: ten thousand
  * idle pipelines cost no write and no file each. The file is not synced, so a killed process loses
  * up to the last second, and a power failure possibly more.
@@ -42,7 +53,9 @@ const SEQUENCE_BASE = 2 ** 41;
 export class PipelineLogs {
   readonly #path: string;
   readonly #options: PipelineLogsOptions;
-  readonly #logs = new Map<string, PipelineLog>();
+  readonly #logs = new Map<string, Stored>();
+  readonly #followers = new LogFollowers();
+  #sequence: number;
   #pending: string[] = [];
   #bytes: number;
   #compactAt = MIN_COMPACTED_BYTES;
@@ -58,7 +71,13 @@ export class PipelineLogs {
     this.#path = pathIn(options.folder);
     this.#bytes = Buffer.byteLength(text);
     this.#isIncomplete = text !== '' && !text.endsWith('\n');
-    for (const [id, past] of entriesIn(text)) this.#logs.set(id, this.#create(id, past));
+    this.#sequence = SEQUENCE_BASE + options.epoch * SEQUENCES_PER_PROCESS;
+    const oldest = options.now() - API_AGE_MS;
+    for (const { source, entries } of storedLogs(text, capacityOf)) {
+      this.#sequence = Math.max(this.#sequence, entries.at(-1)?.sequence ?? 0);
+      const kept = source.pipelineId === undefined ? entries.filter(({ at }) => at > oldest) : entries;
+      if (kept.length > 0) this.#create(source, kept);
+    }
   }
 
   /** Reads the logs of earlier processes. Lines that are damaged are skipped. */
@@ -67,21 +86,51 @@ export class PipelineLogs {
   }
 
   /** Returns the log of a pipeline. */
-  of(id: string): PipelineLog {
-    let log = this.#logs.get(id);
-    if (!log) this.#logs.set(id, (log = this.#create(id, [])));
-    return log;
+  of(pipelineId: string, organizationId?: string): PipelineLog {
+    const stored = this.#logs.get(pipelineId);
+    if (!stored) return this.#create({ pipelineId, organizationId }, []).log;
+    if (organizationId !== undefined) stored.source.organizationId = organizationId;
+    return stored.log;
   }
 
-  /** Removes the log of a pipeline. */
-  remove(id: string): void {
-    if (!this.#logs.delete(id)) return;
-    this.#write(JSON.stringify({ removed: id }));
+  /** Returns the log of the API of an organization. */
+  ofApi(organizationId: string): PipelineLog {
+    const source = { organizationId };
+    return (this.#logs.get(keyOf(source)) ?? this.#create(source, [])).log;
+  }
+
+  /** Yields stored entries of an organization, then new ones. See `PipelineEngine.followLogs`. */
+  follow(filter: LogFilter, signal: AbortSignal, { after, since = 0 }: LogStart = {}): AsyncIterable<FollowedEntry> {
+    const isAfter = ({ sequence, at }: LogEntry): boolean => (after === undefined ? at >= since : sequence > after);
+    return this.#followers.follow(filter, signal, () =>
+      [...this.#logs.values()]
+        .flatMap(({ source, log }) =>
+          source.organizationId !== filter.organizationId
+            ? []
+            : log
+                .entries()
+                .filter((entry) => isAfter(entry) && selects(filter, source, entry))
+                .map((entry) => followed(source, entry)),
+        )
+        .sort((one, other) => one.sequence - other.sequence),
+    );
+  }
+
+  /** Number of open streams. */
+  get followers(): number {
+    return this.#followers.size;
+  }
+
+  /** Removes the log of a pipeline and ends its streams. */
+  remove(pipelineId: string): void {
+    if (this.#logs.delete(pipelineId)) this.#write(removalOf({ organizationId: undefined, pipelineId }));
+    this.#followers.end(pipelineId);
   }
 
   /** Removes the logs of pipelines that do not exist. */
-  retain(exists: (id: string) => boolean): void {
-    for (const id of this.#logs.keys()) if (!exists(id)) this.remove(id);
+  retain(exists: (pipelineId: string) => boolean): void {
+    for (const { source } of this.#logs.values())
+      if (source.pipelineId !== undefined && !exists(source.pipelineId)) this.remove(source.pipelineId);
   }
 
   /** Writes what is not written yet. Never rejects. */
@@ -91,13 +140,19 @@ export class PipelineLogs {
     await this.#flush();
   }
 
-  #create(id: string, past: readonly LogEntry[]): PipelineLog {
-    return new PipelineLog(this.#options.now, {
-      capacity: CAPACITY,
-      before: SEQUENCE_BASE + this.#options.epoch * SEQUENCES_PER_PROCESS,
+  #create(source: LogSource, past: readonly LogEntry[]): Stored {
+    const log = new PipelineLog(this.#options.now, {
+      capacity: capacityOf(source),
+      nextSequence: () => (this.#sequence += 1),
       past,
-      onAdd: (entry) => this.#write(lineOf(id, entry)),
+      onAdd: (entry) => {
+        this.#write(lineOf(source, entry));
+        this.#followers.add(source, entry);
+      },
     });
+    const stored = { source, log };
+    this.#logs.set(keyOf(source), stored);
+    return stored;
   }
 
   #write(line: string): void {
@@ -137,8 +192,8 @@ export class PipelineLogs {
 
   /** Replaces the file by what is in memory. Entries added meanwhile are appended later, once. */
   async #compact(): Promise<void> {
-    const text = [...this.#logs]
-      .flatMap(([id, log]) => log.entries().map((entry) => `${lineOf(id, entry)}\n`))
+    const text = [...this.#logs.values()]
+      .flatMap(({ source, log }) => log.entries().map((entry) => `${lineOf(source, entry)}\n`))
       .join('');
     this.#pending = [];
     await replaceFile(this.#path, text);
@@ -149,14 +204,15 @@ export class PipelineLogs {
 
   /** Shortens the longest logs to one length, so that all together have at most `MAX_ENTRIES`. */
   #trim(): void {
-    const logs = [...this.#logs.values()];
+    const logs = [...this.#logs.values()].map(({ log }) => log);
     const total = (length: number): number => logs.reduce((sum, { size }) => sum + Math.min(size, length), 0);
-    let length = CAPACITY;
+    let length = API_CAPACITY;
     while (length > 1 && total(length) > MAX_ENTRIES) length = Math.floor(length * 0.9);
-    if (length < CAPACITY) for (const log of logs) log.trim(length);
+    if (length < API_CAPACITY) for (const log of logs) log.trim(length);
   }
 }
 
+const capacityOf = ({ pipelineId }: LogSource): number => (pipelineId === undefined ? API_CAPACITY : CAPACITY);
 const pathIn = (folder: string): string => join(folder, 'pipeline-logs.ndjson');
 
 async function readText(path: string): Promise<string> {
@@ -167,42 +223,3 @@ async function readText(path: string): Promise<string> {
     throw error;
   }
 }
-
-const lineOf = (pipeline: string, entry: LogEntry): string =>
-  JSON.stringify({ pipeline, ...entry, message: entry.message.slice(0, MAX_MESSAGE) });
-
-function entriesIn(text: string): Map<string, LogEntry[]> {
-  const byPipeline = new Map<string, LogEntry[]>();
-  for (const line of text.split('\n')) {
-    const value = parse(line);
-    if (!isRecord(value)) continue;
-    const { pipeline, removed, ...entry } = value;
-    if (typeof removed === 'string') byPipeline.delete(removed);
-    if (typeof pipeline !== 'string' || !isLogEntry(entry)) continue;
-    const entries = byPipeline.get(pipeline) ?? [];
-    byPipeline.set(pipeline, entries);
-    if (entry.sequence > (entries.at(-1)?.sequence ?? 0)) entries.push(entry);
-    if (entries.length > 2 * CAPACITY) entries.splice(0, CAPACITY);
-  }
-  return byPipeline;
-}
-
-function parse(line: string): unknown {
-  try {
-    return line === '' ? undefined : JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}
-
-const isLogEntry = (value: object): value is LogEntry => {
-  const { sequence, at, level, code, message, nodeId }: Partial<Record<keyof LogEntry, unknown>> = value;
-  return (
-    Number.isSafeInteger(sequence) &&
-    Number.isSafeInteger(at) &&
-    (level === 'info' || level === 'warn' || level === 'error') &&
-    typeof code === 'string' &&
-    typeof message === 'string' &&
-    (nodeId === undefined || typeof nodeId === 'string')
-  );
-};

@@ -33,7 +33,7 @@ export interface RunningTools extends ComponentTools {
   holder: string;
   /** Contains one folder per pipeline. */
   folder: string;
-  logs: Pick<PipelineLogs, 'of' | 'remove'>;
+  logs: Pick<PipelineLogs, 'of' | 'ofApi' | 'follow' | 'remove'>;
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
@@ -60,6 +60,7 @@ export class RunningPipeline {
   #runner: PipelineRunner | undefined;
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
+  #organizationId: string | undefined;
   #failure: { at: number; code: string; message: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Set while appended records have to wait for a runner. */
@@ -79,6 +80,8 @@ export class RunningPipeline {
     return this.#serialize(async () => {
       if (this.stamp === row.stamp || this.#stopped.signal.aborted) return;
       const fingerprint = fingerprintOf(row);
+      // Before the first entry: streams of an organization select entries by it.
+      this.#organizationId = row.pipeline.organizationId;
       try {
         // Saving without a change retries at once: the cause may have been outside.
         if (!this.#runner || fingerprint !== this.#fingerprint) await this.#createRunner(row);
@@ -323,7 +326,7 @@ export class RunningPipeline {
   }
 
   get #log(): PipelineLog {
-    return this.#tools.logs.of(this.id);
+    return this.#tools.logs.of(this.id, this.#organizationId);
   }
 
   #serialize<T>(work: () => Promise<T>): Promise<T> {

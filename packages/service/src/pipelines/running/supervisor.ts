@@ -1,10 +1,24 @@
 import { setMaxListeners } from 'node:events';
-import { stateOf, type AppendOptions, type LogEntry, type PipelineState } from '@connector-frame/engine';
+import {
+  stateOf,
+  type AppendOptions,
+  type LogEntry,
+  type NewLogEntry,
+  type PipelineState,
+} from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
 import type { RunningPipelines, RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline } from '../../store/store.js';
-import type { Ingested, PipelineDelivery, PipelineEngine, PipelineMetrics } from '../engine.js';
+import type {
+  FollowedEntry,
+  Ingested,
+  LogFilter,
+  LogStart,
+  PipelineDelivery,
+  PipelineEngine,
+  PipelineMetrics,
+} from '../engine.js';
 import { RETRY_MS, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
 import { INTERVAL_SECONDS } from './metrics-history.js';
@@ -105,6 +119,14 @@ export class Supervisor implements PipelineEngine {
     if (!this.#running.has(pipelineId)) await this.#reader.caughtUp(over);
     const running = this.#running.get(pipelineId);
     if (running) yield* running.tail(over, after);
+  }
+
+  followLogs(filter: LogFilter, signal: AbortSignal, start?: LogStart): AsyncIterable<FollowedEntry> {
+    return this.#options.tools.logs.follow(filter, AbortSignal.any([signal, this.#closing.signal]), start);
+  }
+
+  logRequest(organizationId: string, entry: NewLogEntry): void {
+    this.#options.tools.logs.ofApi(organizationId).add(entry);
   }
 
   async append(connectorId: string, lines: readonly string[], options?: AppendOptions): Promise<Ingested> {
