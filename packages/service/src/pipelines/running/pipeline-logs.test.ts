@@ -134,3 +134,48 @@ it('keeps entries in memory while the file can not be written, and writes them a
   expect(messagesOf((await open(folder)).of('p'))).toEqual(['one', 'two']);
   expect(failures).toBe(1);
 });
+
+it('ends the stream of a slow reader before a gap, and resumes it', async () => {
+  const logs = await open(await someFolder());
+  const numbers = Array.from({ length: 1_500 }, (_, n) => `${n}`);
+  const read: string[] = [];
+  let after: number | undefined;
+  for (let connection = 0; connection < 2; connection += 1) {
+    const over = new AbortController();
+    const stream = logs.follow({ organizationId: 'o' }, over.signal, after === undefined ? {} : { after });
+    const entries = stream[Symbol.asyncIterator]();
+    const first = entries.next();
+    // All at once, so that the reader can't keep up.
+    if (connection === 0) add(logs.ofApi('o'), ...numbers);
+    for (let next = await first; !next.done; next = await entries.next()) {
+      read.push(next.value.message);
+      after = next.value.sequence;
+      if (read.length === numbers.length) over.abort();
+    }
+    expect(logs.followers).toBe(0);
+    if (connection === 0) expect(read.length).toBeLessThan(numbers.length);
+  }
+  expect(read).toEqual(numbers);
+  await logs.close();
+});
+
+it('keeps requests for seven days, and streams the removal of a pipeline as an end', async () => {
+  const folder = await someFolder();
+  const first = await open(folder, { now: () => 0 });
+  add(first.ofApi('o'), 'old');
+  add(first.of('p', 'o'), 'one');
+  await first.close();
+  const week = 7 * 86_400_000;
+  const second = await open(folder, { now: () => week, epoch: 2 });
+  expect([second.ofApi('o').size, second.of('p').size]).toEqual([0, 1]);
+  const read: string[] = [];
+  for await (const { message, pipelineId } of second.follow(
+    { organizationId: 'o', pipelineId: 'p' },
+    new AbortController().signal,
+  )) {
+    read.push(`${pipelineId} ${message}`);
+    second.remove('p');
+  }
+  expect(read).toEqual(['p one']);
+  await second.close();
+});
