@@ -46,7 +46,7 @@ interface DocumentOperation {
   'x-public'?: true;
   'x-session': 'allow' | 'deny';
   'x-permissions'?: string[];
-  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } };
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
@@ -58,7 +58,7 @@ export async function operationsOf(app: App): Promise<Operation[]> {
   const document: Document = await (await app.request('/openapi.json')).json();
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => {
-      const sent = operation.requestBody?.content['application/json'].schema;
+      const sent = operation.requestBody?.content['application/json']?.schema;
       const schema = sent?.$ref === undefined ? sent : document.components.schemas[sent.$ref.split('/').at(-1) ?? ''];
       if (schema && !schema.example) throw new Error(`${operation.operationId} shows no example of its body.`);
       return {
@@ -86,6 +86,9 @@ export async function operationsOf(app: App): Promise<Operation[]> {
  */
 export type Ids = Record<string, string>;
 
+/** Ids that every service has. */
+const shipped: Ids = { repository: 'cloudtrail-actor' };
+
 /**
  * Fills in the parameters of a path, and adds the required query.
  * @throws Error if a parameter has no value, so that each new route must define one
@@ -99,7 +102,9 @@ export function fillPath(operation: Operation, organization: { org: string; pare
   const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
   const filled = path.replaceAll(/([\w-]+)\/\{(\w+)\}/g, (_all, before: string, name: string) => {
     const value =
-      name === 'org' || name === 'parent_org' ? organization[name] : ids[before === 'retry' ? 'pipelines' : before];
+      name === 'org' || name === 'parent_org'
+        ? organization[name]
+        : { ...shipped, ...ids }[before === 'retry' ? 'pipelines' : before];
     if (value === undefined) throw new Error(`${operation.id}: no value for {${name}} after ${before}.`);
     return `${before}/${value}`;
   });

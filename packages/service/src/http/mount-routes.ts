@@ -11,7 +11,7 @@ import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
 import { describeRoute } from './openapi.js';
-import { readBody } from './read-body.js';
+import { readBody, readTextBody } from './read-body.js';
 import type { ObservedRequest, Observer } from './observe.js';
 import { respond } from './respond.js';
 import type { Route, Transact } from './route.js';
@@ -100,8 +100,9 @@ async function run(
   const given = c.req.query();
   if (principal) requireKnown('query', spec.query, given);
   const query = parse(spec.query, given, 'query');
-  const body = spec.body ? await readBody(c.req.raw) : undefined;
-  if (body) requireKnown('body', spec.body, body.value);
+  const isText = spec.bodyType === 'text/plain';
+  const body = spec.body ? await (isText ? readTextBody : readBody)(c.req.raw) : undefined;
+  if (body && !isText) requireKnown('body', spec.body, body.value);
   const author = principal && authorOf(principal, organization, request.id);
   const commit: Transact = (work) =>
     store.transaction((tables) => (author ? recordWrites(tables, author, new Date(clock.now()), work) : work(tables)));

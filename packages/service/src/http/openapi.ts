@@ -64,7 +64,9 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
       ...(spec.params instanceof z.ZodObject ? { params: spec.params } : {}),
       ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
       ...(headers ? { headers } : {}),
-      ...(spec.body ? { body: { required: true, content: { 'application/json': { schema: spec.body } } } } : {}),
+      ...(spec.body
+        ? { body: { required: true, content: { [spec.bodyType ?? 'application/json']: { schema: spec.body } } } }
+        : {}),
     },
     responses: {
       [status]: { description, ...(schema ? { content: { [contentType]: { schema } } } : {}) },

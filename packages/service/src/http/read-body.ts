@@ -18,9 +18,7 @@ export interface Body {
  * @throws ApiError 413, 415 or 400
  */
 export async function readBody(request: Request): Promise<Body> {
-  const encoding = request.headers.get('content-encoding');
-  if (encoding !== null && encoding !== 'identity')
-    throw unsupported('Send the body as it is, without Content-Encoding.');
+  requireUnencoded(request);
   if (!/^application\/json(?:\s*;\s*charset="?utf-8"?\s*)?$/i.test(request.headers.get('content-type') ?? '')) {
     throw unsupported('Send JSON, with Content-Type: application/json.');
   }
@@ -33,6 +31,24 @@ export async function readBody(request: Request): Promise<Body> {
   }
   checkValue(value);
   return { text, value };
+}
+
+/**
+ * Reads a text body and enforces its limits.
+ * @throws ApiError 413, 415 or 400
+ */
+export async function readTextBody(request: Request): Promise<Body> {
+  requireUnencoded(request);
+  if (!/^text\/plain(?:\s*;\s*charset="?utf-8"?\s*)?$/i.test(request.headers.get('content-type') ?? ''))
+    throw unsupported('Send text, with Content-Type: text/plain.');
+  const text = await readText(request);
+  return { text, value: text };
+}
+
+function requireUnencoded(request: Request): void {
+  const encoding = request.headers.get('content-encoding');
+  if (encoding !== null && encoding !== 'identity')
+    throw unsupported('Send the body as it is, without Content-Encoding.');
 }
 
 async function readText(request: Request): Promise<string> {

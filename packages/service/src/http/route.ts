@@ -81,6 +81,8 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   params?: P;
   query?: Q;
   body?: B;
+  /** Default: JSON. The schema of a text is `z.string()`. */
+  bodyType?: 'text/plain';
   /** Accepts an `Idempotency-Key`. The handler must write through `commit` only. */
   idempotent?: boolean;
   /** Accepts `If-Match`. */

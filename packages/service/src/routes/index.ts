@@ -28,6 +28,7 @@ import { sandboxRoutes } from './sandbox.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { transformTypeRoutes } from './transform-types.js';
+import { transformRepositoryRoutes } from './transform-repository.js';
 import { transformRoutes } from './transforms.js';
 
 export interface AllRoutesOptions {
@@ -64,6 +65,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...transformTypeRoutes(),
     ...sandboxRoutes(context),
     ...transformRoutes(context),
+    ...transformRepositoryRoutes(),
     ...integrationRoutes(context),
     ...secretRoutes(context),
     ...sessionRoutes(context),
