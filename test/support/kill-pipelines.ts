@@ -47,6 +47,7 @@ export async function killPipelines(
   const folder = await mkdtemp(join(tmpdir(), 'kill-pipelines-'));
   const { writes, records } = concurrent;
   const program = await compile(new URL('pipeline-program.ts', import.meta.url));
+  const pages = join(folder, 'pages.ndjson');
   const acknowledged = new Set<number>();
   let cursor = 0;
   const hear = (lines: readonly string[]): void => {
@@ -61,7 +62,11 @@ export async function killPipelines(
       const first = acknowledged.size === 0 ? 0 : Math.max(...acknowledged) + 1;
       const run = program.start([folder, String(first), 'run', String(writes), String(records)]);
       const wanted = 5 + random() * 200;
-      while (run.lines.length < wanted && run.process.exitCode === null) await sleep(2);
+      // On a busy machine, a few kills may come before the first page. The last one waits for it.
+      const isLast = cycle === kills - 1;
+      const isDue = async (): Promise<boolean> =>
+        run.lines.length >= wanted && !(isLast && (await arrived(pages)).counts.size <= PAGE);
+      while (run.process.exitCode === null && !(await isDue())) await sleep(2);
       await sleep(random() * 100);
       run.process.kill('SIGKILL');
       if ((await run.ended) !== 'SIGKILL') throw new Error(`The process ended by itself: ${run.lines.at(-1)}`);
@@ -72,7 +77,7 @@ export async function killPipelines(
     hear(last.lines);
     if (last.lines.at(-1) !== 'idle') throw new Error('The last process did not finish.');
     const pushed = await arrived(join(folder, 'pushed.ndjson'));
-    const paged = await arrived(join(folder, 'pages.ndjson'));
+    const paged = await arrived(pages);
     return {
       kills,
       pushed: acknowledged.size,
