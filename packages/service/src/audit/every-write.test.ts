@@ -59,6 +59,9 @@ const expected: Record<string, string[]> = {
   testOutputConnection: [],
   tryCondition: [],
   tryTransform: [],
+  testNodeConnection: [],
+  previewInput: [],
+  previewOutput: [],
   exportTransform: [],
   importTransform: [],
   tryOrganizationTransform: [],
@@ -165,8 +168,8 @@ describe('the audit log', () => {
       const { status, headers, text } = await call(operation.method, path, bodyFor(operation, team, ids));
       const ofRequest = await rows(`where request_id = '${headers.get('request-id')}'`);
       const found = ofRequest.map(({ row }) => row);
-      // Import takes a text, not the body that all others get.
-      if (!/Connection$|^trigger|^importTransform$/.test(operation.id))
+      // Previews need a body of the same type, and import a text.
+      if (!/Connection$|^trigger|^preview|^importTransform$/.test(operation.id))
         expect([200, 201, 204], `${operation.id}: ${text}`).toContain(status);
       expect([operation.id, found]).toEqual([operation.id, expected[operation.id]]);
       expect(await rows(), operation.id).toHaveLength((before[1]?.length ?? 0) + found.length);

@@ -57,6 +57,28 @@ describe('test-connection', () => {
     expect(await connectors()).toBe(0);
   });
 
+  it('tests a configuration for a node of a pipeline, under the same rules', async () => {
+    received.length = 0;
+    const { body: pipeline } = await service.call('POST', `/v2/${acme.team}/pipelines`, {
+      key: acme.key,
+      body: { name: 'P' },
+    });
+    const { type, config } = http('right');
+    const testNode = (given: object, id = pipeline.id) =>
+      service.call('POST', `/v2/${acme.team}/pipelines/${id}/test-connection`, { key: acme.key, body: given });
+    const node = { component_type: 'output', type, config };
+    expect((await testNode(node)).body.message).toBe('success');
+    expect(received).toHaveLength(1);
+    expect((await testNode(node, acme.team)).status).toBe(404);
+    const { body: secret } = await service.call('POST', `/v2/${acme.team}/secrets`, {
+      key: acme.key,
+      body: { name: 'S', value: { Authorization: 'Bearer right' }, destinations: [] },
+    });
+    const elsewhere = { ...config, secrets: { auth_headers: { id: secret.id } } };
+    expect((await testNode({ ...node, config: elsewhere })).body.error_type).toBe('secret_not_allowed');
+    expect(received).toHaveLength(1);
+  });
+
   it('returns a reason and a hint, but nothing from the response of the destination (S21)', async () => {
     const answer = await test(http('wrong-canary'));
     expect(answer).toMatchObject({

@@ -12,7 +12,8 @@ import { connectorBodies, typeNamed } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
 
-const Passed = z
+/** Response of a connection test that passed. */
+export const ConnectionTestPassed = z
   .object({
     message: z.literal('success'),
     summary: z.string().optional().openapi({ description: 'Result of the test, in one sentence.' }),
@@ -36,7 +37,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         access: { permission: `${kind}:write`, session: 'allow' },
         params: Org,
         body: connectorBodies(kind).test,
-        response: { status: 200, description: 'The connection works.', schema: Passed },
+        response: { status: 200, description: 'The connection works.', schema: ConnectionTestPassed },
         errorStatuses: [422],
       },
       async ({ c, principal, organization, body }) => {

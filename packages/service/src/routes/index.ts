@@ -5,6 +5,7 @@ import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
 import { catalogRoutes } from './catalog.js';
 import { connectionTestRoutes } from './connection-tests.js';
+import { connectorPreviewRoutes } from './connector-previews.js';
 import { connectorWriteRoutes } from './connector-writes.js';
 import { connectorRoutes } from './connectors.js';
 import type { RouteContext } from './context.js';
@@ -15,6 +16,7 @@ import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { logStreamRoutes } from './log-streams.js';
+import { nodeTestRoutes } from './node-tests.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
@@ -52,6 +54,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
       ...connectorRoutes(context, kind),
       ...connectionTestRoutes(context, kind),
       ...connectorWriteRoutes(context, kind),
+      ...connectorPreviewRoutes(context, kind),
     ]),
     // Before the routes of one pipeline, whose `{id}` would match `statuses`.
     ...pipelineOverviewRoutes(context),
@@ -60,6 +63,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineActivityRoutes(context, streams),
     ...logStreamRoutes(context, streams),
     ...pipelineDeliveryRoutes(context),
+    ...nodeTestRoutes(context),
     ...deadLetterRoutes(context),
     ...pipelineWriteRoutes(context),
     ...transformTypeRoutes(),
