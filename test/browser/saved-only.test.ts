@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { exampleBody, typeOf } from '../support/connectors.js';
 import { allPages, startDemoFixture, type DemoFixture } from '../support/demo.js';
 
@@ -62,6 +62,19 @@ describe.each(allPages)('%s', (kind) => {
     expect(await page.getByText(/\bconnected\b/i).count()).toBe(0);
     expect(fixture.problems).toEqual([]);
   });
+});
+
+test.each(['script', 'react', 'vue'] as const)('%s: a list that comes before the catalog says so, too', async (kind) => {
+  const page = await fixture.open(kind);
+  const held: Route[] = [];
+  await page.route('**/api/catalog?*', (route) => void held.push(route));
+  await page.reload();
+  const kept = row(page, 'Kept input');
+  await kept.getByRole('button', { name: 'Delete' }).waitFor();
+  for (const route of held) await route.continue();
+  await kept.getByText(sentence).waitFor();
+  await kept.getByRole('button', { name: 'Delete' }).waitFor();
+  expect(await kept.getByRole('button', { name: 'Start a pipeline' }).count()).toBe(0);
 });
 
 test('the form of a type that runs says nothing', async () => {

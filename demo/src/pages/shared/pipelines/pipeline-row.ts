@@ -18,7 +18,16 @@ import { watch } from './watch.js';
  * list reloads.
  */
 export class PipelineRow extends HTMLElement {
+  // A page may render the row before it knows the type.
+  static readonly observedAttributes = ['input-name', 'saved-only'];
+
   #stop: (() => void) | undefined;
+
+  attributeChangedCallback(_name: string, before: string | null, after: string | null): void {
+    if (!this.#stop || before === after) return;
+    this.disconnectedCallback();
+    this.connectedCallback();
+  }
 
   connectedCallback(): void {
     const input = { tenantId: this.getAttribute('tenant-id') ?? '', inputId: this.getAttribute('input-id') ?? '' };
@@ -32,6 +41,7 @@ export class PipelineRow extends HTMLElement {
 
   disconnectedCallback(): void {
     this.#stop?.();
+    this.#stop = undefined;
     this.replaceChildren();
   }
 }
