@@ -64,18 +64,21 @@ describe.each(allPages)('%s', (kind) => {
   });
 });
 
-test.each(['script', 'react', 'vue'] as const)('%s: a list that comes before the catalog says so, too', async (kind) => {
-  const page = await fixture.open(kind);
-  const held: Route[] = [];
-  await page.route('**/api/catalog?*', (route) => void held.push(route));
-  await page.reload();
-  const kept = row(page, 'Kept input');
-  await kept.getByRole('button', { name: 'Delete' }).waitFor();
-  for (const route of held) await route.continue();
-  await kept.getByText(sentence).waitFor();
-  await kept.getByRole('button', { name: 'Delete' }).waitFor();
-  expect(await kept.getByRole('button', { name: 'Start a pipeline' }).count()).toBe(0);
-});
+test.each(['script', 'react', 'vue'] as const)(
+  '%s: a list that comes before the catalog says so, too',
+  async (kind) => {
+    const page = await fixture.open(kind);
+    const held: Route[] = [];
+    await page.route('**/api/catalog?*', (route) => void held.push(route));
+    await page.reload();
+    const kept = row(page, 'Kept input');
+    await kept.getByRole('button', { name: 'Delete' }).waitFor();
+    for (const route of held) await route.continue();
+    await kept.getByText(sentence).waitFor();
+    await kept.getByRole('button', { name: 'Delete' }).waitFor();
+    expect(await kept.getByRole('button', { name: 'Start a pipeline' }).count()).toBe(0);
+  },
+);
 
 test('the form of a type that runs says nothing', async () => {
   const page = await fixture.open('react');
