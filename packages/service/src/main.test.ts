@@ -269,6 +269,13 @@ describe('the process', () => {
     expect(await service.exited).toBe(0);
   });
 
+  it.skipIf(process.getuid?.() !== 0)('prints only the key to standard output, also with a warning', () => {
+    const DATA_DIR = join(folder, 'new');
+    // Without `setpriv`, PostgreSQL can't run as root, and the service warns that it uses PGlite.
+    const printed = runService(['bootstrap', 'By hand'], { DATA_DIR, PATH: '' });
+    expect(JSON.parse(printed)).toMatchObject({ apiKey: expect.any(String) });
+  });
+
   it('names all invalid environment variables without their values', async () => {
     const refused = await startService({ ...environment, SERVICE_PORT: 'many', MASTER_KEY: 'canary' });
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/SERVICE_PORT[\s\S]*MASTER_KEY/) });

@@ -2,6 +2,7 @@
  * Entry point of the process. `node dist/main.js` starts the service; `node dist/main.js bootstrap
  * <organization> [team ...]` creates the first API key.
  */
+import { destination } from 'pino';
 import { bootstrap } from './bootstrap.js';
 import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
@@ -36,7 +37,9 @@ async function start(): Promise<void> {
 
 async function firstKey(organization: string, teams: readonly string[]): Promise<void> {
   const env = readEnv(process.env);
-  const { store, vault } = await openCore(env, systemClock, createLog('warn'));
+  // Standard output is for the result.
+  const log = createLog('warn', destination({ dest: 2, sync: true }));
+  const { store, vault } = await openCore(env, systemClock, log);
   try {
     const preset = env.SERVICE_API_KEY === undefined ? {} : { apiKey: env.SERVICE_API_KEY };
     const made = await bootstrap({ store, secrets: vault }, { organization, teams, ...preset });

@@ -56,7 +56,10 @@ export function postgresDatabase(
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  pool.on('error', onIdleError);
+  // `end` does not wait for the connections to close, so a server that stops then may end them first.
+  pool.on('error', (error) => {
+    if (!pool.ending) onIdleError(error);
+  });
   // An error on a connection in use rejects its query. Without a listener, the event would also end
   // the process.
   pool.on('connect', (client) => client.on('error', () => undefined));

@@ -243,6 +243,21 @@ describe('a folder of an older PostgreSQL', () => {
   });
 });
 
+it('closes without a warning when the server ends its connections first', async () => {
+  const database = await open();
+  const backend = Number(await ask(database, 'select pg_backend_pid()'));
+  // The backend reads the goodbye of its client only after the order to end.
+  process.kill(backend, 'SIGSTOP');
+  const closed = opened.pop()?.close();
+  try {
+    await expect.poll(() => readFile(join(folder, 'postgres/postmaster.pid'), 'utf8')).toContain('stopping');
+  } finally {
+    process.kill(backend, 'SIGCONT');
+  }
+  await closed;
+  expect(lines).toEqual([]);
+});
+
 it.skipIf(process.getuid?.() !== 0)('without a way to run it, falls back to PGlite and warns', async () => {
   vi.stubEnv('PATH', '');
   onTestFinished(() => void vi.unstubAllEnvs());
