@@ -11,9 +11,9 @@ export interface ReadEntry {
   [name: string]: unknown;
 }
 
-export interface LogReader {
+export interface LogReader<Entry = ReadEntry> {
   /** Every entry received, over all connections. */
-  readonly entries: ReadEntry[];
+  readonly entries: Entry[];
   /** Everything received, as text. */
   readonly text: string;
   /** Number of connections opened. */
@@ -23,20 +23,20 @@ export interface LogReader {
 }
 
 /**
- * Reads a log stream as a browser's `EventSource` does: whenever the stream ends, it reconnects with
+ * Reads a stream of logs or of other entries as a browser's `EventSource` does: whenever the stream ends, it reconnects with
  * the ID of the last complete event.
  * @param app returns the service to connect to
  * @param cutAfter returns the number of network chunks after which the client drops the connection
  */
-export function readLogs(
+export function readLogs<Entry = ReadEntry>(
   app: () => App,
   path: string,
   key: string,
   cutAfter: () => number = () => Infinity,
-): LogReader {
+): LogReader<Entry> {
   const stopped = new AbortController();
   const decoder = new TextDecoder();
-  const entries: ReadEntry[] = [];
+  const entries: Entry[] = [];
   let last: string | undefined;
   let connections = 0;
   let text = '';

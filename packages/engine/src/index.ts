@@ -69,6 +69,7 @@ export {
 } from './connector-api/index.js';
 export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
+export { RecordSamples, type RecordSample } from './pipeline/record-samples.js';
 export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
 export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
 export type { Backlog, Losses } from './control/observer.js';

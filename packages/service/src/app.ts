@@ -45,6 +45,8 @@ export interface AppSettings {
   trustedProxies?: readonly string[];
   /** Bearer token required to read `/metrics`. If absent, `/metrics` is public. */
   metricsToken?: string;
+  /** Whether keys with `pipeline:data:read` may watch records that pass a node. Default true. */
+  nodeData?: boolean;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -128,6 +130,7 @@ export function createApp(deps: AppDeps): App {
       closing: deps.closing ?? new AbortController().signal,
       parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
       limits,
+      nodeData: settings.nodeData ?? true,
       metrics,
       clock,
       ingest: createIngestContext(deps, settings),

@@ -290,6 +290,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     embedOrigins: [...names, ...EMBED_ORIGINS],
     allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
+    nodeData: env.NODE_DATA === 'on',
     syslog: syslogSettings(env),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };

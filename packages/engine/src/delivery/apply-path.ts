@@ -4,12 +4,14 @@ import { isRecord } from '../connector-api/record.js';
 import type { BatchStage, EachStage } from '../transforms/compile-transform.js';
 import { applyToRecord, limited, reasonOf } from '../transforms/run-stages.js';
 import type { Counters } from '../pipeline/counters.js';
+import type { RecordSamples } from '../pipeline/record-samples.js';
 import type { DeadLetter } from './dead-letters.js';
 import { deadLetter } from './deliver.js';
 import type { Path, PathStage } from './paths.js';
 
 export interface PathContext {
   counters: Counters;
+  samples: RecordSamples;
   now: number;
   /** Aborted when the run should abandon its current work. */
   aborted: AbortSignal;
@@ -41,7 +43,10 @@ export async function applyPath(path: Path, batch: Batch, context: PathContext):
       else if (operation) done = await expand(stage, operation, passing, budget, context);
       if (!done) return undefined;
       for (const each of done) {
-        if (stage.leaves && stage.first) context.counters.add(stage.nodeId, 'egress', each.lines.length, each.bytes);
+        if (stage.leaves && stage.first) {
+          context.counters.add(stage.nodeId, 'egress', each.lines.length, each.bytes);
+          context.samples.offer(stage.nodeId, each.lines);
+        }
         budget -= each.bytes;
         after.push(each);
       }

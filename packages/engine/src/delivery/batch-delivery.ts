@@ -178,6 +178,7 @@ export class BatchDelivery {
     ]);
     const written = open.size === 0 ? sent : sent.pick([...sent.lines.keys()].filter((index) => !open.has(index)));
     context.counters.add(nodeId, 'egress', written.lines.length, written.bytes);
+    context.samples.offer(nodeId, written.lines);
 
     if (unsent.length > 0) this.#parts.push(unsent.map(inBatch));
     const alone: Suspect[] = rejected.map(({ index, reason }) => ({ index: inBatch(index), reason }));

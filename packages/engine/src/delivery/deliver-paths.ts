@@ -44,6 +44,7 @@ async function batchesOver(
     try {
       const arriving = await applyPath(path, batch, {
         counters: context.counters,
+        samples: context.samples,
         now: context.clock.now(),
         aborted: context.aborted,
         reject: (more) => rejected.push(...more),

@@ -7,6 +7,7 @@ import { RetryWaits } from './retry-waits.js';
 import { Health } from '../pipeline/health.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
+import { RecordSamples } from '../pipeline/record-samples.js';
 import type { RunnerLimits, RunnerOptions } from './runner-options.js';
 import { BatchTraces } from '../tracing/batch-traces.js';
 
@@ -28,6 +29,8 @@ export interface PipelineContext {
   waiting: Set<BatchDelivery>;
   /** See `RunnerLimits.giveWay`. */
   giveWayMs: number;
+  /** Receives the records that leave each node. */
+  samples: RecordSamples;
   /** Traces in which buffered batches arrived. */
   traces: BatchTraces;
   log(entry: NewLogEntry): void;
@@ -41,10 +44,10 @@ export interface ChangeListeners {
   onChange(): void;
 }
 
-type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random'>;
+type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random' | 'samples'>;
 
 export function createPipelineContext(
-  { definition, folder, clock = systemClock, random = Math.random }: ContextOptions,
+  { definition, folder, clock = systemClock, random = Math.random, samples }: ContextOptions,
   limits: RunnerLimits,
   pipelineLog: PipelineLog,
   listeners: ChangeListeners,
@@ -79,6 +82,7 @@ export function createPipelineContext(
         log({ level: 'error', code: 'dead_letters_dropped', message, nodeId });
       },
     }),
+    samples: samples ?? new RecordSamples(now),
     traces: new BatchTraces(),
     log,
   };

@@ -5,6 +5,7 @@ import type { ResolveSecret, TransformConfig } from '../transforms/operation.js'
 import type { Clock } from '../connector-api/clock.js';
 import type { Input, Output } from '../connector-api/index.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
+import type { RecordSamples } from '../pipeline/record-samples.js';
 import { PERMANENT_MAX_MS } from './retry-policy.js';
 
 /** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
@@ -37,6 +38,8 @@ export interface RunnerOptions {
   folder: string;
   /** Log of a previous runner of this pipeline, to continue with. */
   log?: PipelineLog;
+  /** Receives the records that pass, for readers that outlive this runner. */
+  samples?: RecordSamples;
   clock?: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number;

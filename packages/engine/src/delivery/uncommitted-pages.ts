@@ -81,6 +81,7 @@ export class UncommittedPages {
     );
     if (!taken.every(Boolean)) return this.#stop();
     this.position = page.cursor;
+    context.samples.offer(nodeId, lines);
     finishOne();
     return true;
   }

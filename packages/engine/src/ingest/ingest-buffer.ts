@@ -16,7 +16,7 @@ export interface IngestBufferOptions {
   stream: string;
   pipelineId: string;
   nodeId: string;
-  context: Pick<PipelineContext, 'clock' | 'counters' | 'deadLetters' | 'log' | 'traces'>;
+  context: Pick<PipelineContext, 'clock' | 'counters' | 'deadLetters' | 'log' | 'samples' | 'traces'>;
 }
 
 interface Waiting {
@@ -122,7 +122,7 @@ export class IngestBuffer implements Sink {
   ): Promise<Appended> {
     const position = given ?? randomUUID();
     const { bus, stream, pipelineId, nodeId, context } = this.#options;
-    const { clock, counters, deadLetters, traces } = context;
+    const { clock, counters, deadLetters, samples, traces } = context;
     const { batches, tooLarge } = splitLines({ pipelineId, nodeId, position, once: given === undefined }, lines);
     const letters = tooLarge.length === 0 ? [] : this.#deadLetters(lines, tooLarge, position);
     // Checked first: after `full`, the sender sends everything again.
@@ -136,6 +136,7 @@ export class IngestBuffer implements Sink {
       if (!published?.stored || published.repeated) continue;
       counters.add(nodeId, 'ingress', batch.lines.length, batch.bytes);
       counters.add(nodeId, 'egress', batch.lines.length, batch.bytes);
+      samples.offer(nodeId, batch.lines);
       counters.lastIngestedAt = clock.now();
     }
     const rejected = results.find(({ stored }) => !stored);

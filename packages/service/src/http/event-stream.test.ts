@@ -6,7 +6,7 @@ import { eventStream, type ServerEvent } from './event-stream.js';
 const log = new PipelineLog(() => 0);
 async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
   for await (const entry of log.tail(signal))
-    yield { id: String(entry.sequence), event: 'entry', data: { text: entry.message } };
+    yield { id: String(entry.sequence), event: 'entry', data: JSON.stringify({ text: entry.message }) };
 }
 const open = async (signal: AbortSignal, ended?: () => void): Promise<Response> =>
   new Hono().get('/', (c) => eventStream(c, entries, signal, ended)).request('/');
@@ -59,7 +59,7 @@ it('releases all resources when it is aborted while no client reads', async () =
 it('does not read ahead of a client that reads slowly', async () => {
   let sent = 0;
   async function* numbers(): AsyncGenerator<ServerEvent, void, void> {
-    for (;;) yield { id: String((sent += 1)), event: 'number', data: sent };
+    for (;;) yield { id: String((sent += 1)), event: 'number', data: String(sent) };
   }
   const app = new Hono().get('/', (c) => eventStream(c, numbers, new AbortController().signal));
   const reader = (await app.request('/')).body?.getReader();
@@ -71,7 +71,7 @@ it('does not read ahead of a client that reads slowly', async () => {
 });
 
 async function* failing(): AsyncGenerator<ServerEvent, void, void> {
-  yield { id: '1', event: 'number', data: 1 };
+  yield { id: '1', event: 'number', data: '1' };
   throw new Error('select $1 -- secret');
 }
 

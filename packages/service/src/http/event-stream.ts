@@ -6,12 +6,12 @@ import { newApiHeaders } from './respond.js';
 export interface ServerEvent {
   /**
    * A client that reconnects sends it as `Last-Event-ID`. `id` and `event` must not contain line
-   * breaks.
+   * breaks. Absent in streams that can't resume.
    */
-  id: string;
+  id?: string;
   event: string;
-  /** Sent as JSON. */
-  data: unknown;
+  /** JSON without line breaks. */
+  data: string;
 }
 
 export const eventStreamHeaders: Readonly<Record<string, string>> = {
@@ -55,7 +55,7 @@ export function eventStream(
       isWriting = false;
       for await (const { id, event, data } of events(AbortSignal.any([leaving.signal, signal]))) {
         isWriting = true;
-        await stream.writeSSE({ id, event, data: JSON.stringify(data) });
+        await stream.writeSSE({ ...(id !== undefined && { id }), event, data });
         if (stream.aborted) break;
         isWriting = false;
       }

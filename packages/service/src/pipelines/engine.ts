@@ -8,6 +8,7 @@ import {
   PipelineLog,
   type PipelineState,
   type Purged,
+  type RecordSample,
   type WaitingRecord,
 } from '@connector-frame/engine';
 import type { Pipeline } from '../store/store.js';
@@ -91,6 +92,12 @@ export interface PipelineEngine {
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void;
   /** Returns what waits in a pipeline, or `undefined` if this process does not run it. */
   delivery(pipelineId: string): PipelineDelivery | undefined;
+  /**
+   * Yields some of the records that leave a node from now on, until `signal` is aborted or the
+   * pipeline is removed. Delivery never waits for the reader. `undefined` if this process does not
+   * run the pipeline.
+   */
+  samples(pipelineId: string, nodeId: string, signal: AbortSignal): AsyncIterable<RecordSample> | undefined;
   /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
   /** Returns recent log entries, oldest first, also those of earlier processes. */
@@ -153,6 +160,7 @@ export const noEngine: PipelineEngine = {
     }),
   changed: () => undefined,
   delivery: () => undefined,
+  samples: () => undefined,
   metrics: () => ({ intervalSeconds: 10, points: [] }),
   log: () => [],
   tail: (_pipelineId, signal) => new PipelineLog(Date.now).tail(signal),

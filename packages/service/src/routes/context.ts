@@ -29,6 +29,8 @@ export interface RouteContext {
   closing: AbortSignal;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
+  /** Whether records that pass a node may be watched. */
+  nodeData: boolean;
   metrics: Metrics;
   clock: Clock;
   /** URLs, ports and tokens of connectors that receive records. */

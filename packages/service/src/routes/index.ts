@@ -16,6 +16,7 @@ import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { logStreamRoutes } from './log-streams.js';
+import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
@@ -62,6 +63,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineRoutes(context),
     ...pipelineActivityRoutes(context, streams),
     ...logStreamRoutes(context, streams),
+    ...nodeDataRoutes(context, streams),
     ...pipelineDeliveryRoutes(context),
     ...nodeTestRoutes(context),
     ...deadLetterRoutes(context),

@@ -71,7 +71,7 @@ export function logStreamRoutes({ store, engine, clock }: RouteContext, streams:
     const start = startOf(call);
     async function* entries(signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
       for await (const entry of engine.followLogs(filter, signal, start))
-        yield { id: String(entry.sequence), event: 'entry', data: presentFollowedEntry(entry) };
+        yield { id: String(entry.sequence), event: 'entry', data: JSON.stringify(presentFollowedEntry(entry)) };
     }
     return streams.open(call.c, call.principal, filter.organizationId, entries);
   }

@@ -78,7 +78,7 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
         const after = lastEventId(c);
         const entries = async function* (signal: AbortSignal): AsyncGenerator<ServerEvent, void, void> {
           for await (const entry of engine.tail(id, signal, after))
-            yield { id: String(entry.sequence), event: 'entry', data: presentLogEntry(entry) };
+            yield { id: String(entry.sequence), event: 'entry', data: JSON.stringify(presentLogEntry(entry)) };
         };
         return streams.open(c, principal, organization.id, entries);
       },

@@ -55,7 +55,8 @@ export async function findDelivery(
   throw unavailable();
 }
 
-const unavailable = (
+/** The error for what only the process that runs the pipeline can do. */
+export const unavailable = (
   message = 'This process does not run the pipeline, or is restarting it. Retry, or send the request to the process with ENGINE=on.',
 ): ApiError => new ApiError(503, 'unavailable', message, { headers: { 'Retry-After': '5' } });
 

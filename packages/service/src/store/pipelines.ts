@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, or } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, or, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Pipeline, Pipelines } from './store.js';
 import { pipelineComponents as components, pipelines as table } from './tables.js';
@@ -56,6 +56,15 @@ export function createPipelines(queries: Queries): Pipelines {
         .from(table)
         .where(and(own(organizationId), holding(componentId)))
         .orderBy(asc(table.createdAt), asc(table.id));
+    },
+
+    async ofNode(organizationId, nodeId) {
+      const holds = sql`${table.nodes} @> ${JSON.stringify([{ id: nodeId }])}::jsonb`;
+      const [row] = await queries
+        .select()
+        .from(table)
+        .where(and(own(organizationId), holds));
+      return row;
     },
 
     all: (organizationId) =>

@@ -267,6 +267,8 @@ export interface Pipelines {
   list(organizationId: string, page: Page, componentId?: string): Promise<Rows<Pipeline>>;
   /** Returns all pipelines that use a connector or transform, oldest first. */
   using(organizationId: string, componentId: string): Promise<Pipeline[]>;
+  /** Returns the pipeline that contains a node. */
+  ofNode(organizationId: string, nodeId: string): Promise<Pipeline | undefined>;
   /** Returns all pipelines of an organization, oldest first. */
   all(organizationId: string): Promise<Pipeline[]>;
   /** Returns the ids of all pipelines of an organization. */

@@ -233,6 +233,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),
     delivery: (id) => engine().delivery(id),
+    samples: (id, nodeId, signal) => engine().samples(id, nodeId, signal),
     metrics: (id) => engine().metrics(id),
     log: (id, limit) => engine().log(id, limit),
     tail: (id, signal, after) => engine().tail(id, signal, after),

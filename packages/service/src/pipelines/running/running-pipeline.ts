@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   PipelineRunner,
+  RecordSamples,
   stateOf,
   type Appended,
   type AppendOptions,
@@ -14,6 +15,7 @@ import {
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
+  type RecordSample,
   type RunnerLimits,
 } from '@connector-frame/engine';
 import type { OrganizationVault } from '../../secrets/vault.js';
@@ -57,6 +59,7 @@ export class RunningPipeline {
   /** Counts of dead letters when the metrics were sampled last. */
   sampledLetters: LetterCounts | undefined;
   readonly #tools: RunningTools;
+  readonly #samples: RecordSamples;
   #runner: PipelineRunner | undefined;
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
@@ -72,6 +75,7 @@ export class RunningPipeline {
   constructor(id: string, tools: RunningTools) {
     this.id = id;
     this.#tools = tools;
+    this.#samples = new RecordSamples(() => tools.clock.now());
     this.#holdAppends();
   }
 
@@ -218,6 +222,11 @@ export class RunningPipeline {
     return this.#log.entries(limit);
   }
 
+  /** Yields samples of the records that leave a node, until `signal` is aborted or the pipeline ends. */
+  samples(nodeId: string, signal: AbortSignal): AsyncIterable<RecordSample> {
+    return this.#samples.follow(nodeId, AbortSignal.any([signal, this.#stopped.signal]));
+  }
+
   tail(signal: AbortSignal, after?: number): AsyncIterable<LogEntry> {
     return this.#log.tail(AbortSignal.any([signal, this.#stopped.signal]), after);
   }
@@ -278,6 +287,7 @@ export class RunningPipeline {
       holder,
       folder: this.#folder,
       log: this.#log,
+      samples: this.#samples,
       clock,
       limits: limits(),
     });

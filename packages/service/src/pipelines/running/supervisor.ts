@@ -5,6 +5,7 @@ import {
   type LogEntry,
   type NewLogEntry,
   type PipelineState,
+  type RecordSample,
 } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
@@ -102,6 +103,10 @@ export class Supervisor implements PipelineEngine {
 
   delivery(pipelineId: string): PipelineDelivery | undefined {
     return this.#running.get(pipelineId)?.delivery;
+  }
+
+  samples(pipelineId: string, nodeId: string, signal: AbortSignal): AsyncIterable<RecordSample> | undefined {
+    return this.#running.get(pipelineId)?.samples(nodeId, AbortSignal.any([signal, this.#closing.signal]));
   }
 
   metrics(pipelineId: string): PipelineMetrics {
