@@ -132,11 +132,14 @@ export class Driver {
     }, vendor.numberOf);
   }
 
-  /** Reads until the input has no more pages for now, or until it has read `pages` pages. */
-  async poll(pages = Number.POSITIVE_INFINITY): Promise<void> {
+  /**
+   * Reads until the input has no more pages for now, or until it has read `pages` pages.
+   * @param isRequested whether a person asked for this read
+   */
+  async poll(pages = Number.POSITIVE_INFINITY, isRequested = false): Promise<void> {
     if (pages === 0) return;
     let read = 0;
-    for await (const page of this.#input.pages(this.#cursor, new AbortController().signal)) {
+    for await (const page of this.#input.pages(this.#cursor, new AbortController().signal, isRequested)) {
       this.delivered.push(...page.records);
       this.#cursor = JSON.parse(JSON.stringify(page.cursor));
       read += 1;

@@ -9,6 +9,7 @@ export { createDevNullOutput } from './dev-null/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';
 export { createSyntheticInput, type SyntheticInputOptions } from './synthetic/synthetic-input.js';
 export { exampleRecord, RECORD_TYPES } from './synthetic/shape-of.js';
+export { scheduleOf, type Schedule } from './schedule-of.js';
 export { isSyntheticEnabled };
 
 /**

@@ -177,6 +177,27 @@ describe('a triggered pipeline', () => {
     await expect.poll(() => out.batches.length).toBe(1);
   });
 
+  test('tells the input that a read is requested, until that read has succeeded', async () => {
+    const world = await openWorld();
+    const out = new Collector();
+    const requests: (boolean | undefined)[] = [];
+    const input: PageInput = {
+      kind: 'pages',
+      intervalMs: 3_600_000,
+      async *pages(_cursor, _signal, isRequested) {
+        requests.push(isRequested);
+        if (requests.length === 2) throw new ConnectorError('denied', 'No.', 'permanent');
+        yield { records: [{ n: requests.length }], cursor: requests.length };
+      },
+    };
+    const runner = world.runner({ definition: graph('in out', 'in>out'), inputs: { in: input }, outputs: { out } });
+    await runner.start();
+    await expect.poll(() => out.numbers).toEqual([1]);
+    await expect.poll(() => runner.trigger() && status(runner)).toBe('Erroring');
+    await expect.poll(() => runner.trigger() && out.numbers).toContain(3);
+    expect(requests.slice(0, 3)).toEqual([false, true, true]);
+  });
+
   test('that receives records cannot be read', async () => {
     const world = await openWorld();
     const definition = graph('in out', 'in>out');

@@ -10,8 +10,11 @@ export class RetryWaits {
     this.#clock = clock;
   }
 
-  /** Resolves after `ms`, when `signal` is aborted, or when `endAll` is called. */
-  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves after `ms`, when `signal` is aborted, or when `endAll` is called. Returns whether it was
+   * `endAll`.
+   */
+  async sleep(ms: number, signal: AbortSignal): Promise<boolean> {
     const wait = new AbortController();
     const wake = (): void => wait.abort(WAKE_UP);
     this.#waits.add(wait);
@@ -22,6 +25,7 @@ export class RetryWaits {
       signal.removeEventListener('abort', wake);
       this.#waits.delete(wait);
     }
+    return wait.signal.aborted && !signal.aborted;
   }
 
   /** Ends all waits. Returns how many there were. */

@@ -44,9 +44,11 @@ export async function runPages(run: PagesRun): Promise<'stopped' | 'fenced'> {
 
 async function readPages(run: PagesRun, uncommitted: UncommittedPages, reading: AbortSignal): Promise<void> {
   const { context, input, nodeId } = run;
+  // Stays set over failures, until the requested read is complete.
+  let isRequested = false;
   for (let attempt = 1; !reading.aborted;) {
     try {
-      for await (const page of input.pages(uncommitted.position, reading)) {
+      for await (const page of input.pages(uncommitted.position, reading, isRequested)) {
         attempt = 1;
         context.health.responded(nodeId);
         if (reading.aborted || !(await uncommitted.take(page))) return;
@@ -56,7 +58,7 @@ async function readPages(run: PagesRun, uncommitted: UncommittedPages, reading: 
       if (reading.aborted) return;
       context.health.responded(nodeId);
       attempt = 1;
-      await context.polls.sleep(input.intervalMs ?? DEFAULT_INTERVAL, reading);
+      isRequested = await context.polls.sleep(input.intervalMs ?? DEFAULT_INTERVAL, reading);
     } catch (error) {
       if (reading.aborted) return;
       // The backoff may be long, so write what has been collected first.

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Pipeline } from '../store/store.js';
 import { EdgeBody, NodeBody } from './graph-bodies.js';
+import type { PipelineSchedule } from './schedules.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
@@ -22,6 +23,13 @@ export const PipelineRow = PipelineUse.extend({
   created_at: Timestamp,
   updated_at: Timestamp,
   managed_by: z.literal('customer'),
+  cron_schedule: z.string().optional().openapi({
+    description:
+      "When the input is read: the schedule among the input's settings, in UTC. Absent for an input without a schedule, which is read at intervals or receives records. Change it at the input.",
+  }),
+  next_cron_run_at: Timestamp.optional().openapi({
+    description: 'The next run of `cron_schedule`. Absent while the pipeline is paused.',
+  }),
   version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),
 }).openapi('PipelineRow');
 
@@ -39,7 +47,8 @@ export function presentUse({ id, name, enabled, nodes }: Pipeline): z.output<typ
   return { id, name, enabled, input_id: idsOf('input')[0] ?? null, output_ids: [...new Set(idsOf('output'))] };
 }
 
-export function presentRow(pipeline: Pipeline): z.output<typeof PipelineRow> {
+/** @param schedule of its input, if that has one */
+export function presentRow(pipeline: Pipeline, schedule?: PipelineSchedule): z.output<typeof PipelineRow> {
   return {
     ...presentUse(pipeline),
     organization_id: pipeline.organizationId,
@@ -47,13 +56,14 @@ export function presentRow(pipeline: Pipeline): z.output<typeof PipelineRow> {
     created_at: pipeline.createdAt.toISOString(),
     updated_at: pipeline.updatedAt.toISOString(),
     managed_by: 'customer',
+    ...schedule,
     version: pipeline.version,
   };
 }
 
 /** Returns nodes and edges as stored, including client fields that the service does not know. */
-export function presentPipeline(pipeline: Pipeline) {
-  const row = presentRow(pipeline);
+export function presentPipeline(pipeline: Pipeline, schedule?: PipelineSchedule) {
+  const row = presentRow(pipeline, schedule);
   return {
     ...row,
     nodes: pipeline.nodes,

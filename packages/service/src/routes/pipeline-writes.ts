@@ -8,7 +8,8 @@ import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { PipelineBody, presentPipeline } from '../pipelines/present-pipeline.js';
 import { readGraph } from '../pipelines/read-graph.js';
-import type { Pipeline } from '../store/store.js';
+import { schedulesOf } from '../pipelines/schedules.js';
+import type { Pipeline, Tables } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { pipelineAddresses } from './pipelines.js';
 import { Id, Org, OrgAndId } from './schemas.js';
@@ -93,10 +94,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
   ];
 }
 
-async function create(
-  { clock, engine }: RouteContext,
-  { organization, body, commit }: CreateCall,
-): Promise<ResponseData> {
+async function create(context: RouteContext, { organization, body, commit }: CreateCall): Promise<ResponseData> {
+  const { clock, engine } = context;
   const now = new Date(clock.now());
   const pipeline: Pipeline = {
     id: randomUUID(),
@@ -113,7 +112,7 @@ async function create(
     const problems = await holdComponents(tables, organization.id, pipeline.nodes);
     if (problems.length > 0) throw invalidPipeline(problems);
     await tables.pipelines.insert(pipeline);
-    return { ...saved(pipeline), status: 201 };
+    return { ...(await saved(context, tables, pipeline)), status: 201 };
   });
   engine.changed(pipeline.id, pipeline.nodes);
   return response;
@@ -141,10 +140,11 @@ async function switchEdge(context: RouteContext, call: SwitchEdgeCall): Promise<
 
 /** Changes a pipeline, and notifies the engine. */
 async function rewrite(
-  { clock, engine }: RouteContext,
+  context: RouteContext,
   { c, organization, params, commit }: OrganizationCall<{ id: string }, unknown, unknown>,
   edit: (before: Pipeline) => Partial<Pipeline>,
 ): Promise<ResponseData> {
+  const { clock, engine } = context;
   let nodes: Pipeline['nodes'] | undefined;
   const response = await commit(async (tables) => {
     const before = await tables.pipelines.lock(organization.id, params.id);
@@ -162,14 +162,17 @@ async function rewrite(
     }
     await tables.pipelines.update(after, before);
     ({ nodes } = after);
-    return saved(after);
+    return saved(context, tables, after);
   });
   engine.changed(params.id, nodes);
   return response;
 }
 
-const saved = (pipeline: Pipeline): ResponseData => ({
-  status: 200,
-  body: presentPipeline(pipeline),
-  headers: { ETag: versionTag(pipeline.version) },
-});
+async function saved(context: RouteContext, tables: Tables, pipeline: Pipeline): Promise<ResponseData> {
+  const schedules = await schedulesOf(context, tables, pipeline.organizationId, [pipeline]);
+  return {
+    status: 200,
+    body: presentPipeline(pipeline, schedules.get(pipeline.id)),
+    headers: { ETag: versionTag(pipeline.version) },
+  };
+}

@@ -4,6 +4,7 @@ import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import { PipelineBody, PipelineRow, presentPipeline, presentRow } from '../pipelines/present-pipeline.js';
 import { PipelineStateBody } from '../pipelines/state-body.js';
+import { schedulesOf, type PipelineSchedule } from '../pipelines/schedules.js';
 import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
@@ -27,7 +28,8 @@ export const pipelineAddresses = [
 const listAddresses = [...pipelineAddresses, { path: '/v1/{org}/pipelines', name: 'V1' }] as const;
 
 /** Routes that list, read and delete pipelines, and report their status. */
-export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
+export function pipelineRoutes(context: RouteContext): Route[] {
+  const { store, engine } = context;
   const tag = 'Pipelines';
   const read = { permission: 'pipeline:read', session: 'deny' } as const;
   const one = { tag, params: OrgAndId };
@@ -38,15 +40,17 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
 
   async function readOne(
     { c, organization, params, query }: OrganizationCall<{ id: string }, z.output<typeof StatusQuery>, undefined>,
-    present: (pipeline: Pipeline) => object,
+    present: (pipeline: Pipeline, schedule: PipelineSchedule | undefined) => object,
   ): Promise<ResponseData> {
     const pipeline = await store.pipelines.get(organization.id, params.id);
     if (!pipeline) throw notFound();
     const status = await statusOf(pipeline, query.include_status);
+    const schedule = (await schedulesOf(context, store, organization.id, [pipeline])).get(pipeline.id);
     // The status changes without a new version.
     const headers = query.include_status === 'true' ? undefined : { ETag: versionTag(pipeline.version) };
-    if (headers && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
-    return { status: 200, body: { ...present(pipeline), ...status }, ...(headers && { headers }) };
+    // So does the time of the next run.
+    if (headers && !schedule && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
+    return { status: 200, body: { ...present(pipeline, schedule), ...status }, ...(headers && { headers }) };
   }
 
   return [
@@ -69,8 +73,12 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
         },
         async ({ organization, query: { component_id, include_status, ...page } }) => {
           const { rows, total } = await store.pipelines.list(organization.id, page, component_id);
+          const schedules = await schedulesOf(context, store, organization.id, rows);
           const pipelines = await Promise.all(
-            rows.map(async (row) => ({ ...presentRow(row), ...(await statusOf(row, include_status)) })),
+            rows.map(async (row) => ({
+              ...presentRow(row, schedules.get(row.id)),
+              ...(await statusOf(row, include_status)),
+            })),
           );
           return { status: 200, body: { pipelines, pagination: { ...page, total } } };
         },
@@ -122,6 +130,7 @@ export function pipelineRoutes({ store, engine }: RouteContext): Route[] {
             if (!pipeline) throw notFound();
             requireMatch(c.req.header('if-match'), versionTag(pipeline.version));
             await tables.pipelines.remove(pipeline.id);
+            // Without a schedule: there is no next run.
             return { status: 200, body: presentPipeline(pipeline) };
           });
           engine.changed(params.id);

@@ -22,6 +22,14 @@ export function createConnectors(queries: Queries): Connectors {
       return row;
     },
 
+    async some(organizationId, ids) {
+      if (ids.length === 0) return [];
+      return queries
+        .select()
+        .from(table)
+        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])));
+    },
+
     async withSecrets(organizationId, id) {
       const [found] = await readWithSecrets(queries, [id]);
       return found?.connector.organizationId === organizationId ? found : undefined;

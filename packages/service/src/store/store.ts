@@ -160,6 +160,8 @@ export interface Roles {
 export interface Connectors {
   insert(connector: Connector): Promise<void>;
   get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
+  /** Returns those of these connectors that exist, of either kind. */
+  some(organizationId: string, ids: readonly string[]): Promise<Connector[]>;
   /** Returns a connector of either kind with its secrets. */
   withSecrets(organizationId: string, id: string): Promise<ConnectorSecrets | undefined>;
   /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */

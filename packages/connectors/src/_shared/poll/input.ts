@@ -45,10 +45,14 @@ class PollInput implements PageInput {
       this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;
   }
 
-  async *pages(cursor: JsonValue | undefined, signal: AbortSignal): AsyncGenerator<Page, void, void> {
+  async *pages(
+    cursor: JsonValue | undefined,
+    signal: AbortSignal,
+    isRequested = false,
+  ): AsyncGenerator<Page, void, void> {
     const now = this.#context.clock.now();
     let state = readState(cursor);
-    if (!this.#isDue(state, now)) {
+    if (!isRequested && !this.#isDue(state, now)) {
       await this.#verify(signal);
       return;
     }
@@ -105,6 +109,8 @@ class PollInput implements PageInput {
     if (this.#schedule === undefined || ran === undefined) return true;
     // Finish a run that was interrupted.
     if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
+    // A clock that was put back makes earlier checks meaningless.
+    if (this.#checkedUntil > now) this.#checkedUntil = 0;
     const due = isDue(this.#schedule, Math.max(ran, this.#checkedUntil), now);
     if (!due) this.#checkedUntil = now;
     return due;
