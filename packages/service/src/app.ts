@@ -47,6 +47,8 @@ export interface AppSettings {
   metricsToken?: string;
   /** Whether keys with `pipeline:data:read` may watch records that pass a node. Default true. */
   nodeData?: boolean;
+  /** Whether nodes of pipelines may override settings of their connectors. Default true. */
+  configOverrides?: boolean;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -131,6 +133,7 @@ export function createApp(deps: AppDeps): App {
       parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
       limits,
       nodeData: settings.nodeData ?? true,
+      configOverrides: settings.configOverrides ?? true,
       metrics,
       clock,
       ingest: createIngestContext(deps, settings),

@@ -137,6 +137,9 @@ const Variables = z.object({
   SYSLOG_TLS_CERT: z.string().optional(),
   INGEST_CACHE_SECONDS: integer(0, 86_400, 'seconds, at most 86400').default(3_600),
   AUDIT_LOG_DAYS: integer(1, 36_500, 'days, at most 36500').default(365),
+  CONFIG_OVERRIDES: z
+    .enum(['on', 'off'], '"on", or "off" to forbid new overrides of connectors in pipelines')
+    .default('on'),
   NODE_DATA: z.enum(['on', 'off'], '"on", or "off" to forbid watching the records that pass a node').default('on'),
   METRICS_DAYS: integer(1, 3_650, 'days, at most 3650').default(90),
   METRICS_PIPELINES: integer(0, 10_000, 'a number of pipelines, at most 10000').default(200),

@@ -291,6 +291,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
     nodeData: env.NODE_DATA === 'on',
+    configOverrides: env.CONFIG_OVERRIDES === 'on',
     syslog: syslogSettings(env),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };

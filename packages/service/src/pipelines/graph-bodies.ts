@@ -7,6 +7,9 @@ import {
   OVERFLOW_POLICIES,
 } from '@connector-frame/engine';
 
+import { ConfigOverrides } from './config-overrides.js';
+import { NodeComponent } from './node-components.js';
+
 /** Ids in the OpenAPI examples. They belong to no stored object. */
 export const EXAMPLE = {
   pipeline: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a01',
@@ -44,6 +47,7 @@ export const NodeWrite = z
     component_id: z.string().max(100).openapi({ description: 'ID of the input, output or transform.' }),
     component_type: z.enum(COMPONENT_TYPES),
     enabled: z.boolean().default(true),
+    config_overrides: ConfigOverrides.optional(),
   })
   .openapi('PipelineNodeWrite');
 
@@ -76,6 +80,8 @@ export const NodeBody = z
     component_id: z.string(),
     component_type: z.enum(COMPONENT_TYPES),
     enabled: z.boolean(),
+    config_overrides: ConfigOverrides.optional(),
+    component: NodeComponent.optional(),
   })
   .openapi('PipelineNode');
 

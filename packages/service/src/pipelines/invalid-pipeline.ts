@@ -1,9 +1,14 @@
-import type { Problem } from '@connector-frame/engine';
 import { ApiError } from '../api-error.js';
 
-/**
- * Creates the error for a pipeline or transform that can't run. The path of each problem is a JSON
- * pointer into the request body.
- */
-export const invalidPipeline = (problems: readonly Problem[]): ApiError =>
+/** A problem with a pipeline or transform, from the engine or about the configuration of a node. */
+export interface FoundProblem {
+  /** JSON Pointer into the request body. */
+  readonly path: string;
+  /** A stable code. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Creates the error for a pipeline or transform that can't run. */
+export const invalidPipeline = (problems: readonly FoundProblem[]): ApiError =>
   new ApiError(422, 'invalid_pipeline', 'The pipeline or transform is not valid.', { details: { issues: problems } });

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Pipeline } from '../store/store.js';
 import { EdgeBody, NodeBody } from './graph-bodies.js';
+import type { NodeComponent } from './node-components.js';
 import type { PipelineSchedule } from './schedules.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
@@ -61,12 +62,22 @@ export function presentRow(pipeline: Pipeline, schedule?: PipelineSchedule): z.o
   };
 }
 
+/** What a response shows of a pipeline that is not in its row. */
+export interface PipelineDetails {
+  schedule?: PipelineSchedule | undefined;
+  /** The connectors of the nodes with overrides, by node id. */
+  components?: ReadonlyMap<string, z.output<typeof NodeComponent>>;
+}
+
 /** Returns nodes and edges as stored, including client fields that the service does not know. */
-export function presentPipeline(pipeline: Pipeline, schedule?: PipelineSchedule) {
+export function presentPipeline(pipeline: Pipeline, { schedule, components }: PipelineDetails = {}) {
   const row = presentRow(pipeline, schedule);
   return {
     ...row,
-    nodes: pipeline.nodes,
+    nodes: pipeline.nodes.map((node) => {
+      const component = components?.get(node.id);
+      return component ? { ...node, component } : node;
+    }),
     edges: pipeline.edges,
     organizationId: row.organization_id,
     createdAt: row.created_at,

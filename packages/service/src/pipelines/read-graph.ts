@@ -45,7 +45,8 @@ function readNodes(
     return id;
   };
   const byId = writes.map((node) => take(same(node, 'id')));
-  return writes.map((node, index) => {
+  // `component` describes the connector in responses.
+  return writes.map(({ component: _component, ...node }, index) => {
     const id = byId[index] ?? take(same(node, 'slug')) ?? randomUUID();
     if (node.id !== undefined) named.set(node.id, id);
     return { ...node, id };

@@ -248,8 +248,8 @@ describe.each([embedded(), postgresql()])('the audit log on $name', (databases) 
       const input = await make('inputs', { name: 'In', type: 'monad-http', config: {} });
       service.clock.advance(1_000);
       const from = new Date(service.clock.now()).toISOString();
-      const config_overrides = { texts: Array.from({ length: 3 }, () => 'x'.repeat(65_000)) };
-      const nodes = [{ slug: 'in', component_id: input, component_type: 'input', config_overrides }];
+      const position = { texts: Array.from({ length: 3 }, () => 'x'.repeat(65_000)) };
+      const nodes = [{ slug: 'in', component_id: input, component_type: 'input', position }];
       const ids: string[] = [];
       for (let n = 0; n < 26; n += 1) ids.push(await make('pipelines', { name: `P${n}`, nodes }));
       const first = await call('GET', `/v3/${team}/audit_logs?from=${from}`);

@@ -6,6 +6,8 @@ import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import type { Connector, ConnectorSecrets, Organization, Pipeline } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
+import type { StoredNode } from '../store/tables.js';
+import { misfitsOf } from '../pipelines/check-overrides.js';
 import type { RouteContext } from './context.js';
 import { OrgAndId } from './schemas.js';
 
@@ -94,7 +96,18 @@ async function preview(
   const findings = 'error' in checked ? findingsOf(checked.error, type, body.config.settings) : [];
   const changed = renamed || ('error' in checked ? true : isChanged(checked.plan, before));
   const used = query.impact === 'true' ? await store.pipelines.using(organization.id, connector.id) : [];
-  const instances = used.flatMap((pipeline) => instancesOf(pipeline, connector, organization, changed, findings));
+  const broken = (node: StoredNode): Found[] =>
+    'plan' in checked
+      ? misfitsOf(node, type, checked.plan).map(({ path, code, message }) => ({
+          code,
+          field: path,
+          message,
+          severity: 'warning',
+        }))
+      : [];
+  const instances = used.flatMap((pipeline) =>
+    instancesOf(pipeline, connector, organization, changed && findings.length === 0, broken),
+  );
   return {
     status: 200,
     body: {
@@ -102,7 +115,8 @@ async function preview(
       blast_radius: {
         findings,
         blocking_count: findings.length,
-        warning_count: 0,
+        warning_count: instances.flatMap((each) => each.findings).filter(({ severity }) => severity === 'warning')
+          .length,
         instance_count: instances.length,
         organization_count: new Set(instances.map((each) => each.organization_id)).size,
         instances,
@@ -131,8 +145,8 @@ function instancesOf(
   { id, name, nodes, enabled }: Pipeline,
   connector: Connector,
   organization: Organization,
-  changed: boolean,
-  errors: readonly Found[],
+  willChange: boolean,
+  broken: (node: StoredNode) => Found[],
 ) {
   const applied: Found = {
     code: 'applied',
@@ -142,14 +156,15 @@ function instancesOf(
   };
   return nodes
     .filter((node) => node.component_id === connector.id)
-    .map((node) => ({
+    .map((node) => ({ node, misfits: willChange ? broken(node) : [] }))
+    .map(({ node, misfits }) => ({
       pipeline_id: id,
       pipeline_name: name,
       node_id: node.id,
       organization_id: organization.id,
       organization_name: organization.name,
       // A refused save changes nothing for the pipeline.
-      findings: errors.length === 0 && changed && enabled && node.enabled ? [applied] : [],
+      findings: misfits.length > 0 ? misfits : willChange && enabled && node.enabled ? [applied] : [],
     }));
 }
 

@@ -31,6 +31,8 @@ export interface RouteContext {
   limits: RateLimits;
   /** Whether records that pass a node may be watched. */
   nodeData: boolean;
+  /** Whether nodes of pipelines may get new overrides. */
+  configOverrides: boolean;
   metrics: Metrics;
   clock: Clock;
   /** URLs, ports and tokens of connectors that receive records. */

@@ -34,14 +34,14 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
     const { nodes, edges } = api.simple();
     const made = await api.create({
       name: 'Whole',
-      nodes: nodes.map((each) => ({ ...each, config_overrides: { a: [1, null] } })),
+      nodes: nodes.map((each) => ({ ...each, position: { at: [1, null] } })),
       edges: edges.map((each) => ({
         ...each,
         schema_detection_spec: { on: true },
         conditions: { operator: 'or', conditions: [{ type_id: 'equals', config: { key: 'a', value: 1 } }] },
       })),
     });
-    expect(made.nodes[0]).toHaveProperty('config_overrides', { a: [1, null] });
+    expect(made.nodes[0]).toHaveProperty('position', { at: [1, null] });
     expect(made.edges[0]).toHaveProperty('schema_detection_spec', { on: true });
     const sent = await api.send('PATCH', `/v2/~/pipelines/${made.id}`, { ...made, enabled: false });
     expect(sent.body).toEqual({ ...made, enabled: false, version: 2 });

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from '@hono/zod-openapi';
+import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { notFound } from '../api-error.js';
+import type { Principal } from '../auth/principal.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { ChangePipeline, CreatePipeline, SwitchEdge, SwitchPipeline } from '../pipelines/graph-bodies.js';
+import { checkOverrides } from '../pipelines/check-overrides.js';
+import { overridesOf } from '../pipelines/config-overrides.js';
 import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { componentsAt } from '../pipelines/node-components.js';
 import { PipelineBody, presentPipeline } from '../pipelines/present-pipeline.js';
 import { readGraph } from '../pipelines/read-graph.js';
 import { schedulesOf } from '../pipelines/schedules.js';
 import type { Pipeline, Tables } from '../store/store.js';
 import type { RouteContext } from './context.js';
+import { readerOf, requireMayOverride } from './override-access.js';
 import { pipelineAddresses } from './pipelines.js';
 import { Id, Org, OrgAndId } from './schemas.js';
 
@@ -94,7 +100,10 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
   ];
 }
 
-async function create(context: RouteContext, { organization, body, commit }: CreateCall): Promise<ResponseData> {
+async function create(
+  context: RouteContext,
+  { principal, organization, body, commit }: CreateCall,
+): Promise<ResponseData> {
   const { clock, engine } = context;
   const now = new Date(clock.now());
   const pipeline: Pipeline = {
@@ -109,10 +118,9 @@ async function create(context: RouteContext, { organization, body, commit }: Cre
     updatedAt: now,
   };
   const response = await commit(async (tables) => {
-    const problems = await holdComponents(tables, organization.id, pipeline.nodes);
-    if (problems.length > 0) throw invalidPipeline(problems);
+    await checkNodes(context, { tables, principal }, pipeline, []);
     await tables.pipelines.insert(pipeline);
-    return { ...(await saved(context, tables, pipeline)), status: 201 };
+    return { ...(await saved(context, { tables, principal }, pipeline)), status: 201 };
   });
   engine.changed(pipeline.id, pipeline.nodes);
   return response;
@@ -141,7 +149,7 @@ async function switchEdge(context: RouteContext, call: SwitchEdgeCall): Promise<
 /** Changes a pipeline, and notifies the engine. */
 async function rewrite(
   context: RouteContext,
-  { c, organization, params, commit }: OrganizationCall<{ id: string }, unknown, unknown>,
+  { c, principal, organization, params, commit }: OrganizationCall<{ id: string }, unknown, unknown>,
   edit: (before: Pipeline) => Partial<Pipeline>,
 ): Promise<ResponseData> {
   const { clock, engine } = context;
@@ -156,23 +164,48 @@ async function rewrite(
       version: before.version + 1,
       updatedAt: new Date(clock.now()),
     };
-    if (after.nodes !== before.nodes) {
-      const problems = await holdComponents(tables, organization.id, after.nodes);
-      if (problems.length > 0) throw invalidPipeline(problems);
-    }
+    if (after.nodes !== before.nodes) await checkNodes(context, { tables, principal }, after, before.nodes);
     await tables.pipelines.update(after, before);
     ({ nodes } = after);
-    return saved(context, tables, after);
+    return saved(context, { tables, principal }, after);
   });
   engine.changed(params.id, nodes);
   return response;
 }
 
-async function saved(context: RouteContext, tables: Tables, pipeline: Pipeline): Promise<ResponseData> {
+/** A write in a transaction, by its caller. */
+interface Write {
+  tables: Tables;
+  principal: Principal;
+}
+
+/**
+ * Holds the components of the nodes, and checks their overrides.
+ * @param before the nodes as they are stored
+ * @throws ApiError 403, or 422 `invalid_pipeline`
+ */
+async function checkNodes(
+  { catalog, configOverrides, vault: vaults }: RouteContext,
+  { tables, principal }: Write,
+  { organizationId, nodes }: Pipeline,
+  before: Pipeline['nodes'],
+): Promise<void> {
+  const missing = await holdComponents(tables, organizationId, nodes);
+  if (missing.length > 0) throw invalidPipeline(missing);
+  if (!nodes.some((node) => overridesOf(node) !== undefined)) return;
+  const vault = await vaults.ofOrganization(tables, organizationId);
+  const requireAllowed = (kind: ConnectorKind) => requireMayOverride(kind, principal, configOverrides);
+  const checks = { catalog, requireAllowed, tables, vault, organizationId };
+  const problems = await checkOverrides(nodes, before, checks);
+  if (problems.length > 0) throw invalidPipeline(problems);
+}
+
+async function saved(context: RouteContext, { tables, principal }: Write, pipeline: Pipeline): Promise<ResponseData> {
   const schedules = await schedulesOf(context, tables, pipeline.organizationId, [pipeline]);
+  const components = await componentsAt(tables, pipeline, readerOf(principal));
   return {
     status: 200,
-    body: presentPipeline(pipeline, schedules.get(pipeline.id)),
+    body: presentPipeline(pipeline, { schedule: schedules.get(pipeline.id), components }),
     headers: { ETag: versionTag(pipeline.version) },
   };
 }

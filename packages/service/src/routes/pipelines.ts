@@ -2,11 +2,19 @@ import { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
-import { PipelineBody, PipelineRow, presentPipeline, presentRow } from '../pipelines/present-pipeline.js';
+import { componentsAt } from '../pipelines/node-components.js';
+import {
+  PipelineBody,
+  PipelineRow,
+  presentPipeline,
+  presentRow,
+  type PipelineDetails,
+} from '../pipelines/present-pipeline.js';
 import { PipelineStateBody } from '../pipelines/state-body.js';
-import { schedulesOf, type PipelineSchedule } from '../pipelines/schedules.js';
+import { schedulesOf } from '../pipelines/schedules.js';
 import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
+import { readerOf } from './override-access.js';
 import { Id, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const StatusQuery = z.object({
@@ -18,6 +26,8 @@ const ListQuery = PageQuery.extend({
   component_id: Id.optional().openapi({ description: 'Only pipelines that use this connector or transform.' }),
   ...StatusQuery.shape,
 });
+
+type ReadCall = OrganizationCall<{ id: string }, z.output<typeof StatusQuery>, undefined>;
 
 /** Pipelines can be listed and created under either path. */
 export const pipelineAddresses = [
@@ -39,18 +49,25 @@ export function pipelineRoutes(context: RouteContext): Route[] {
     isIncluded === 'true' ? { status: await engine.status(pipeline) } : {};
 
   async function readOne(
-    { c, organization, params, query }: OrganizationCall<{ id: string }, z.output<typeof StatusQuery>, undefined>,
-    present: (pipeline: Pipeline, schedule: PipelineSchedule | undefined) => object,
+    { c, principal, organization, params, query }: ReadCall,
+    present: (pipeline: Pipeline, details: PipelineDetails) => object,
   ): Promise<ResponseData> {
     const pipeline = await store.pipelines.get(organization.id, params.id);
     if (!pipeline) throw notFound();
     const status = await statusOf(pipeline, query.include_status);
     const schedule = (await schedulesOf(context, store, organization.id, [pipeline])).get(pipeline.id);
+    const components = await componentsAt(store, pipeline, readerOf(principal));
     // The status changes without a new version.
     const headers = query.include_status === 'true' ? undefined : { ETag: versionTag(pipeline.version) };
-    // So does the time of the next run.
-    if (headers && !schedule && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
-    return { status: 200, body: { ...present(pipeline, schedule), ...status }, ...(headers && { headers }) };
+    // So do the time of the next run, and the connectors.
+    const isVersioned = !schedule && components.size === 0;
+    if (headers && isVersioned && isCurrent(c.req.header('if-none-match'), headers.ETag))
+      return { status: 304, headers };
+    return {
+      status: 200,
+      body: { ...present(pipeline, { schedule, components }), ...status },
+      ...(headers && { headers }),
+    };
   }
 
   return [
@@ -109,7 +126,7 @@ export function pipelineRoutes(context: RouteContext): Route[] {
         query: StatusQuery,
         response: { status: 200, description: 'The pipeline.', schema: PipelineRow.extend({ status }) },
       },
-      (call) => readOne(call, presentRow),
+      (call) => readOne(call, (pipeline, { schedule }) => presentRow(pipeline, schedule)),
     ),
 
     ...(['v2', 'v1'] as const).map((version) =>

@@ -1,5 +1,6 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import { validateConfig } from '@connector-frame/catalog/validate';
 import {
   ConnectorError,
   readTransform,
@@ -19,6 +20,7 @@ import { DestinationError, type OrganizationVault } from '../../secrets/vault.js
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Connector } from '../../store/store.js';
 import type { StoredNode } from '../../store/tables.js';
+import { overridesOf, settingsAt } from '../config-overrides.js';
 
 export interface ComponentTools {
   catalog: Catalog;
@@ -33,16 +35,27 @@ export interface ComponentTools {
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
 }
 
-/** The opened secrets of a pipeline's connectors, by the connector's id. */
-export type OpenedByConnector = ReadonlyMap<string, OpenedSecrets>;
+/**
+ * The opened secrets of a pipeline's connectors, by the connector's id, or by the id of a node that
+ * overrides settings of its connector.
+ */
+export type OpenedById = ReadonlyMap<string, OpenedSecrets>;
 
-/** Opens the secrets of all connectors of a pipeline. */
-export function openedOf({ connectors: all, secrets }: RunningRow, vault: OrganizationVault, catalog: Catalog) {
+/**
+ * Opens the secrets of all connectors of a pipeline. A secret does not open for overridden settings
+ * that would send it elsewhere.
+ */
+export function openedOf(row: RunningRow, vault: OrganizationVault, catalog: Catalog): OpenedById {
   const opened = new Map<string, OpenedSecrets>();
-  for (const [id, { kind, type: typeId, settings }] of all) {
+  const open = (id: string, { id: connectorId, kind, type: typeId }: Connector, settings: Connector['settings']) => {
     const type = catalog.get(kind, typeId);
-    const own = secrets.filter(({ connectorId }) => connectorId === id);
+    const own = row.secrets.filter((secret) => secret.connectorId === connectorId);
     if (type && own.length > 0) opened.set(id, openSecrets(type, settings, own, vault));
+  };
+  for (const [id, connector] of row.connectors) open(id, connector, connector.settings);
+  for (const node of row.pipeline.nodes) {
+    const connector = overridesOf(node) && row.connectors.get(node.component_id);
+    if (connector) open(node.id, connector, settingsAt(node, connector.settings));
   }
   return opened;
 }
@@ -53,7 +66,7 @@ export function openedOf({ connectors: all, secrets }: RunningRow, vault: Organi
  */
 export async function componentsOf(
   row: RunningRow,
-  secrets: OpenedByConnector,
+  secrets: OpenedById,
   tools: ComponentTools,
   resolveSecret: (id: string) => string | undefined,
 ): Promise<Components> {
@@ -90,7 +103,7 @@ const createOutputOf = (...[type, config, context]: Parts): Output | undefined =
 async function partsOf(
   node: StoredNode,
   connector: Connector,
-  secrets: OpenedByConnector,
+  secrets: OpenedById,
   { catalog, egress, clock, filesFolder, listenAt }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
@@ -106,11 +119,22 @@ async function partsOf(
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...(listen && { listen }),
   };
-  return [type, runtimeConfig(type, connector.settings, secretsOf(node, secrets)), context];
+  const config = runtimeConfig(type, settingsAt(node, connector.settings), secretsOf(node, secrets));
+  if (overridesOf(node)) requireFitting(node, type, config);
+  return [type, config, context];
 }
 
-function secretsOf(node: StoredNode, opened: OpenedByConnector): ConnectorConfig['secrets'] {
-  const openings = opened.get(node.component_id)?.openings ?? new Map<string, Opening>();
+/** The settings of the connector may have changed since the overrides were checked. */
+function requireFitting({ slug }: StoredNode, type: ConnectorContext['type'], config: ConnectorConfig): void {
+  const [issue] = validateConfig(type.config, config);
+  if (!issue) return;
+  const message = `The overrides of ${slug} don't fit the settings of its connector: ${issue.path} is not valid. Change one of them.`;
+  throw new ConnectorError('invalid_overrides', message, 'permanent');
+}
+
+function secretsOf(node: StoredNode, opened: OpenedById): ConnectorConfig['secrets'] {
+  const id = overridesOf(node) ? node.id : node.component_id;
+  const openings = opened.get(id)?.openings ?? new Map<string, Opening>();
   return Object.fromEntries(
     Array.from(openings, ([field, opening]) => {
       if (!opening.error) return [field, opening.value];
@@ -125,9 +149,12 @@ function secretsOf(node: StoredNode, opened: OpenedByConnector): ConnectorConfig
   );
 }
 
-function mismatch({ slug }: StoredNode, field: string, changed: readonly string[]): ConnectorError {
+function mismatch(node: StoredNode, field: string, changed: readonly string[]): ConnectorError {
+  const { slug } = node;
   const what = changed.length > 0 ? `: ${changed.join(', ')}` : '';
-  const message = `The settings of ${slug} are not the ones its secret ${field} was saved for${what}. Check them, then enter the secret again.`;
+  const message = overridesOf(node)
+    ? `The overrides of ${slug} would change where its secret ${field} is sent${what}. Remove them.`
+    : `The settings of ${slug} are not the ones its secret ${field} was saved for${what}. Check them, then enter the secret again.`;
   return new ConnectorError('secret_destination_mismatch', message, 'permanent');
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { overridesOf } from '../config-overrides.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 
 /**
@@ -8,7 +9,14 @@ import type { RunningRow } from '../../store/running-pipelines.js';
 export function fingerprintOf({ pipeline, connectors, secrets, transforms, transformSecrets }: RunningRow): string {
   const hash = createHash('sha256');
   const graph = [
-    pipeline.nodes.map((node) => [node.id, node.slug, node.component_id, node.component_type, node.enabled]),
+    pipeline.nodes.map((node) => [
+      node.id,
+      node.slug,
+      node.component_id,
+      node.component_type,
+      node.enabled,
+      overridesOf(node),
+    ]),
     pipeline.edges.map((edge) => [
       edge.id,
       edge.from_node_instance_id,

@@ -275,7 +275,7 @@ export class RunningPipeline {
     const vault = await vaultOf(organizationId);
     const opened = openedOf(row, vault, this.#tools.catalog);
     const components = await componentsOf(row, opened, this.#tools, resolverOf(row.transformSecrets, vault));
-    const reseals = [...opened.values()].flatMap((each) => each.reseals);
+    const reseals = [...row.connectors.keys()].flatMap((connectorId) => opened.get(connectorId)?.reseals ?? []);
     await reseal(reseals);
     await this.#discardRunner(row);
     await coordinator.setDesired(id, enabled);
