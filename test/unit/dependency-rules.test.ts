@@ -46,6 +46,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     bus: ['connector-api', 'files', 'records'],
     coordinator: ['connector-api', 'files'],
     pipeline: ['connector-api', 'bus', 'conditions', 'coordinator', 'problem.ts'],
+    schema: ['connector-api'],
     tracing: ['connector-api'],
     delivery: [
       'connector-api',
@@ -55,6 +56,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'files',
       'pipeline',
       'records',
+      'schema',
       'tracing',
       'transforms',
     ],

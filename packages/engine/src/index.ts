@@ -70,6 +70,9 @@ export {
 export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
 export { RecordSamples, type RecordSample } from './pipeline/record-samples.js';
+export { EdgeSchemas } from './schema/edge-schemas.js';
+export type { SchemaEvent, SchemaMode, SchemaState, SchemaTag, SchemaUpdate } from './schema/edge-schema.js';
+export type { Fields, FieldState, JsonType, TypeState } from './schema/record-schema.js';
 export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
 export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
 export type { Backlog, Losses } from './control/observer.js';

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { compilePaths, type Path } from './paths.js';
 import { Counters } from '../pipeline/counters.js';
 import { RecordSamples } from '../pipeline/record-samples.js';
+import { EdgeSchemas } from '../schema/edge-schemas.js';
 import type { DeadLetter } from './dead-letters.js';
 import { applyPath } from './apply-path.js';
 import { createBatch, MAX_BATCH_BYTES } from '../connector-api/batch.js';
@@ -27,6 +28,7 @@ async function go(transform: TransformConfig, lines: readonly string[]) {
   const arrived = await applyPath(pathOver(transform), createBatch('b', lines), {
     counters,
     samples: new RecordSamples(() => 0),
+    schemas: new EdgeSchemas(() => 0),
     now: Date.UTC(2026, 0, 1),
     aborted: never,
     reject: (more) => letters.push(...more),

@@ -5,6 +5,7 @@ import type { BatchStage, EachStage } from '../transforms/compile-transform.js';
 import { applyToRecord, limited, reasonOf } from '../transforms/run-stages.js';
 import type { Counters } from '../pipeline/counters.js';
 import type { RecordSamples } from '../pipeline/record-samples.js';
+import type { EdgeSchemas } from '../schema/edge-schemas.js';
 import type { DeadLetter } from './dead-letters.js';
 import { deadLetter } from './deliver.js';
 import type { Path, PathStage } from './paths.js';
@@ -12,6 +13,7 @@ import type { Path, PathStage } from './paths.js';
 export interface PathContext {
   counters: Counters;
   samples: RecordSamples;
+  schemas: EdgeSchemas;
   now: number;
   /** Aborted when the run should abandon its current work. */
   aborted: AbortSignal;
@@ -60,9 +62,19 @@ export async function applyPath(path: Path, batch: Batch, context: PathContext):
 function enter(stage: PathStage, batch: Batch, context: PathContext): Batch | undefined {
   const records = stage.passes !== 'always' || stage.operation ? onlyRecords(stage, batch, context) : batch;
   const passing = records && filter(stage, records);
+  if (passing && stage.first) observe(stage, passing, context);
   if (passing && stage.enters && stage.first)
     context.counters.add(stage.nodeId, 'ingress', passing.lines.length, passing.bytes);
   return passing;
+}
+
+function observe({ edgeId }: PathStage, batch: Batch, { schemas }: PathContext): void {
+  if (edgeId === undefined || !schemas.has(edgeId)) return;
+  try {
+    schemas.observe(edgeId, batch.records);
+  } catch {
+    // A line that is no JSON: what becomes of it is not for the observer to decide.
+  }
 }
 
 /**

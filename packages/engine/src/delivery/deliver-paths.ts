@@ -45,6 +45,7 @@ async function batchesOver(
       const arriving = await applyPath(path, batch, {
         counters: context.counters,
         samples: context.samples,
+        schemas: context.schemas,
         now: context.clock.now(),
         aborted: context.aborted,
         reject: (more) => rejected.push(...more),

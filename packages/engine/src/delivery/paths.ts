@@ -10,6 +10,8 @@ import type { CompiledTransform } from '../transforms/compile-transform.js';
 export interface PathStage {
   readonly passes: Predicate | 'always' | 'never';
   readonly nodeId: string;
+  /** The edge that leads to the node. Absent for further operations of a transform. */
+  readonly edgeId?: string;
   /** Absent for the output. */
   readonly operation?: CompiledTransform[number];
   /**
@@ -67,11 +69,12 @@ function compilePath(
     seen.add(prefix);
     const passes = compileCondition(edge.conditions);
     const transform = transforms.get(node.id);
-    if (!transform) return [{ passes, nodeId: node.id, first, enters: false, leaves: false }];
+    if (!transform) return [{ passes, nodeId: node.id, edgeId: edge.id, first, enters: false, leaves: false }];
     const operations = transform.length > 0 ? transform : PASS_THROUGH;
     return operations.map((operation, at) => ({
       passes: at === 0 ? passes : 'always',
       nodeId: node.id,
+      ...(at === 0 && { edgeId: edge.id }),
       operation,
       first,
       enters: at === 0,

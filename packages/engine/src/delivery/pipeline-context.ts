@@ -8,6 +8,7 @@ import { Health } from '../pipeline/health.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import { RecordSamples } from '../pipeline/record-samples.js';
+import { EdgeSchemas } from '../schema/edge-schemas.js';
 import type { RunnerLimits, RunnerOptions } from './runner-options.js';
 import { BatchTraces } from '../tracing/batch-traces.js';
 
@@ -31,6 +32,8 @@ export interface PipelineContext {
   giveWayMs: number;
   /** Receives the records that leave each node. */
   samples: RecordSamples;
+  /** Receives the records that pass edges whose schema is detected. */
+  schemas: EdgeSchemas;
   /** Traces in which buffered batches arrived. */
   traces: BatchTraces;
   log(entry: NewLogEntry): void;
@@ -44,10 +47,10 @@ export interface ChangeListeners {
   onChange(): void;
 }
 
-type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random' | 'samples'>;
+type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random' | 'samples' | 'schemas'>;
 
 export function createPipelineContext(
-  { definition, folder, clock = systemClock, random = Math.random, samples }: ContextOptions,
+  { definition, folder, clock = systemClock, random = Math.random, samples, schemas }: ContextOptions,
   limits: RunnerLimits,
   pipelineLog: PipelineLog,
   listeners: ChangeListeners,
@@ -83,6 +86,7 @@ export function createPipelineContext(
       },
     }),
     samples: samples ?? new RecordSamples(now),
+    schemas: schemas ?? new EdgeSchemas(now),
     traces: new BatchTraces(),
     log,
   };

@@ -6,6 +6,7 @@ import type { Clock } from '../connector-api/clock.js';
 import type { Input, Output } from '../connector-api/index.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { RecordSamples } from '../pipeline/record-samples.js';
+import type { EdgeSchemas } from '../schema/edge-schemas.js';
 import { PERMANENT_MAX_MS } from './retry-policy.js';
 
 /** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
@@ -40,6 +41,8 @@ export interface RunnerOptions {
   log?: PipelineLog;
   /** Receives the records that pass, for readers that outlive this runner. */
   samples?: RecordSamples;
+  /** Observes the records on some edges, for longer than this runner lives. */
+  schemas?: EdgeSchemas;
   clock?: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number;
