@@ -16,7 +16,8 @@ const descriptions = {
   'output:delete': 'Delete outputs',
   'output:read': 'Read outputs and the types of outputs',
   'output:write': 'Create, change and test outputs',
-  'pipeline:data:read': 'Read records: dead letters, records that are being retried, and samples of those that pass',
+  'pipeline:data:read':
+    'Read records: dead letters, records that are being retried, samples of those that pass, and their fields',
   'pipeline:data:write': 'Replay and delete records that are not delivered yet',
   'pipeline:delete': 'Delete pipelines',
   'pipeline:logs:read': 'Read the logs of pipelines',

@@ -22,6 +22,8 @@ const expected: Record<string, string[]> = {
   switchPipelineEdge: ['pipeline update'],
   deletePipeline: ['pipeline delete'],
   deleteV1Pipeline: ['pipeline delete'],
+  graduateEdgeSchema: ['pipeline_data update'],
+  resetEdgeSchema: ['pipeline_data update'],
   purgePipeline: ['pipeline_data delete'],
   purgePipelineNode: ['pipeline_data delete'],
   deleteDeadLetters: ['pipeline_data delete'],
@@ -107,12 +109,16 @@ describe('the audit log', () => {
     const built = await call('POST', `/v2/${team}/integrations`, { input_id: used, name: 'P' });
     const pipelines = built.body.pipeline_id;
     const { body: pipeline } = await call('GET', `/v2/${team}/pipelines/${pipelines}`);
+    const edges = pipeline.edges.map((edge: object) => ({ ...edge, schema_detection_spec: { enabled: true } }));
+    await call('PATCH', `/v2/${team}/pipelines/${pipelines}`, { edges });
     const nodes = pipeline.nodes.find((node: { component_type: string }) => node.component_type === 'output').id;
     const expiration_time = '2099-01-01T00:00:00Z';
     const key = await make('api_keys', { role_id: 'reader', name: 'K', expiration_time });
     await expect
       .poll(async () => (await call('POST', `/v1/${team}/pipelines/${pipelines}/retry`)).status, { timeout: 30_000 })
       .toBe(200);
+    const schema = `/v3/${team}/pipelines/${pipelines}/edges/${edges[0].id}/schema-detection`;
+    await expect.poll(async () => (await call('GET', schema)).body.learning_start).toBeDefined();
     return {
       team,
       ids: {

@@ -234,6 +234,7 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
     // These hold what the service needs for itself, not what callers configure.
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,
+    edgeSchemas: tables.edgeSchemas,
     auditLogs: tables.auditLogs,
     idempotency: tables.idempotency,
   };

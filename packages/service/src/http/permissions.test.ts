@@ -52,16 +52,23 @@ describe('permissions of API keys', () => {
     const create = async (path: string, body: object): Promise<string> =>
       (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body.id;
     const inputs = await create('inputs', exampleBody(typeOf('input', 'okta-systemlog')));
-    const nodes = [{ slug: 'in', component_id: inputs, component_type: 'input' }];
-    const pipelines = await create('pipelines', { name: 'P', nodes });
+    const outputs = await create('outputs', exampleBody(typeOf('output', 'http')));
+    const nodes = [
+      { slug: 'in', component_id: inputs, component_type: 'input' },
+      { slug: 'out', component_id: outputs, component_type: 'output' },
+    ];
+    const schema_detection_spec = { enabled: true };
+    const edges = [{ from_node_instance_id: 'in', to_node_instance_id: 'out', schema_detection_spec }];
+    const pipelines = await create('pipelines', { name: 'P', nodes, edges });
     const { body } = await service.call('GET', `/v2/${acme.team}/pipelines/${pipelines}`, { key: acme.key });
     const keys = { role_id: 'reader', name: 'K', expiration_time: '2099-01-01T00:00:00Z' };
     const key = await create('api_keys', keys);
     ids = {
       inputs,
-      outputs: await create('outputs', exampleBody(typeOf('output', 'http'))),
+      outputs,
       pipelines,
       nodes: body.nodes[0].id,
+      edges: body.edges[0].id,
       transforms: await create('transforms', { name: 'T', config: { operations: [] } }),
       secrets: await create('secrets', { name: 'S', value: 'value' }),
       roles: await create('roles', { name: 'R', permission_ids: ['input:read'] }),

@@ -3,6 +3,7 @@ import {
   type Appended,
   type AppendOptions,
   type DeadLetters,
+  type EdgeSchemas,
   type LogEntry,
   type NewLogEntry,
   PipelineLog,
@@ -54,6 +55,9 @@ export interface PipelineDelivery {
   readonly deadLetters: Pick<DeadLetters, 'list' | 'get' | 'delete' | 'purge' | 'replay' | 'stats'>;
 }
 
+/** The schemas of the records on the edges of a pipeline. Only the process that runs it has them. */
+export type PipelineSchemas = Pick<EdgeSchemas, 'state' | 'graduate' | 'reset'>;
+
 /** Selects entries of the logs of one organization. Without further properties: all. */
 export interface LogFilter {
   organizationId: string;
@@ -98,6 +102,8 @@ export interface PipelineEngine {
    * run the pipeline.
    */
   samples(pipelineId: string, nodeId: string, signal: AbortSignal): AsyncIterable<RecordSample> | undefined;
+  /** Returns what is observed on edges, or `undefined` if this process does not run the pipeline. */
+  schemas(pipelineId: string): PipelineSchemas | undefined;
   /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
   /** Returns recent log entries, oldest first, also those of earlier processes. */
@@ -161,6 +167,7 @@ export const noEngine: PipelineEngine = {
   changed: () => undefined,
   delivery: () => undefined,
   samples: () => undefined,
+  schemas: () => undefined,
   metrics: () => ({ intervalSeconds: 10, points: [] }),
   log: () => [],
   tail: (_pipelineId, signal) => new PipelineLog(Date.now).tail(signal),

@@ -37,6 +37,18 @@ const Overflow = z
   })
   .openapi('EdgeOverflow', { description: overflowText });
 
+const SchemaDetection = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    disable_alerting: z
+      .boolean()
+      .default(false)
+      .openapi({ description: 'Changes are listed, but not written to the log of the pipeline.' }),
+  })
+  .openapi('SchemaDetection', {
+    description: 'Whether the fields and types of the records on this edge are observed, and changes of them told.',
+  });
+
 /** A node in a request body. Unknown fields are stored and returned. */
 export const NodeWrite = z
   .looseObject({
@@ -67,6 +79,7 @@ export const EdgeWrite = z
       .optional()
       .openapi({ type: 'object', description: `${conditionsText} Default: \`always\`.` }),
     overflow: Overflow.optional(),
+    schema_detection_spec: SchemaDetection.optional(),
   })
   .openapi('PipelineEdgeWrite');
 
@@ -97,6 +110,7 @@ export const EdgeBody = z
       .looseObject({ operator: z.enum(LOGICAL_OPERATORS), conditions: z.array(z.unknown()).nullable().optional() })
       .openapi({ description: conditionsText }),
     overflow: Overflow.optional(),
+    schema_detection_spec: SchemaDetection.optional(),
   })
   .openapi('PipelineEdge');
 

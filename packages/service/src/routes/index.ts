@@ -16,6 +16,7 @@ import { healthRoutes, type HealthOptions } from './health.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { logStreamRoutes } from './log-streams.js';
+import { edgeSchemaRoutes } from './edge-schemas.js';
 import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
 import { organizationRoutes } from './organizations.js';
@@ -64,6 +65,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...pipelineActivityRoutes(context, streams),
     ...logStreamRoutes(context, streams),
     ...nodeDataRoutes(context, streams),
+    ...edgeSchemaRoutes(context),
     ...pipelineDeliveryRoutes(context),
     ...nodeTestRoutes(context),
     ...deadLetterRoutes(context),

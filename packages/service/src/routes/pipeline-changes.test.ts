@@ -37,12 +37,12 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
       nodes: nodes.map((each) => ({ ...each, position: { at: [1, null] } })),
       edges: edges.map((each) => ({
         ...each,
-        schema_detection_spec: { on: true },
+        schema_detection_spec: { enabled: true, disable_alerting: true },
         conditions: { operator: 'or', conditions: [{ type_id: 'equals', config: { key: 'a', value: 1 } }] },
       })),
     });
     expect(made.nodes[0]).toHaveProperty('position', { at: [1, null] });
-    expect(made.edges[0]).toHaveProperty('schema_detection_spec', { on: true });
+    expect(made.edges[0]).toHaveProperty('schema_detection_spec', { enabled: true, disable_alerting: true });
     const sent = await api.send('PATCH', `/v2/~/pipelines/${made.id}`, { ...made, enabled: false });
     expect(sent.body).toEqual({ ...made, enabled: false, version: 2 });
     const enabled = await api.send('PATCH', `/v2/~/pipelines/${made.id}`, { ...sent.body, enabled: true, version: 77 });

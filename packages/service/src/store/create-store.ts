@@ -4,6 +4,7 @@ import { createAuditLogs } from './audit-logs.js';
 import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
+import { createEdgeSchemas } from './edge-schemas.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
 import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
@@ -45,6 +46,7 @@ function tables(queries: Queries): Tables {
     transforms: createTransforms(queries),
     pipelines: createPipelines(queries),
     pipelineCounts: createPipelineCounts(queries),
+    edgeSchemas: createEdgeSchemas(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

@@ -7,6 +7,7 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AuditLogs } from './audit-logs.js';
+import type { EdgeSchemaReader } from './edge-schemas.js';
 import type {
   apiKeys,
   connectors,
@@ -351,6 +352,7 @@ export interface Tables {
   readonly transforms: Transforms;
   readonly pipelines: Pipelines;
   readonly pipelineCounts: PipelineCounts;
+  readonly edgeSchemas: EdgeSchemaReader;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }

@@ -1,6 +1,6 @@
 /** Drizzle definitions of the tables in `migrations/*.sql`. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { ComponentType, NodeCounts, PipelineEdge, PipelineNode } from '@connector-frame/engine';
+import type { ComponentType, NodeCounts, PipelineEdge, PipelineNode, SchemaTag } from '@connector-frame/engine';
 import {
   bigint,
   boolean,
@@ -192,6 +192,28 @@ export const pipelineCounts = pgTable(
   },
   ({ pipelineId, minute }) => [primaryKey({ columns: [pipelineId, minute] })],
 );
+
+export const edgeSchemas = pgTable(
+  'edge_schemas',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    edgeId: text('edge_id').notNull(),
+    /** JSON of a `SchemaState`. */
+    state: text('state').notNull(),
+  },
+  ({ pipelineId, edgeId }) => [primaryKey({ columns: [pipelineId, edgeId] })],
+);
+
+export const edgeSchemaEvents = pgTable('edge_schema_events', {
+  id: text('id').primaryKey(),
+  pipelineId: text('pipeline_id').notNull(),
+  edgeId: text('edge_id').notNull(),
+  occurredAt: timestamptz('occurred_at').notNull(),
+  tags: text('tags').array().$type<SchemaTag[]>().notNull(),
+  /** JSON of `Fields`. */
+  fields: text('fields').notNull(),
+  fieldCount: integer('field_count').notNull(),
+});
 
 export const AUDIT_ACTIONS = ['insert', 'update', 'delete'] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { overridesOf } from '../config-overrides.js';
+import { isDetected } from '../schema-detection.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 
 /**
@@ -24,6 +25,7 @@ export function fingerprintOf({ pipeline, connectors, secrets, transforms, trans
       edge.disabled,
       edge.conditions,
       edge.overflow,
+      isDetected(edge),
     ]),
     [...connectors.values()].map(({ id, kind, type, settings, port }) => [id, kind, type, settings, port]),
     [...transforms.values()].map(({ id, config }) => [id, config]),

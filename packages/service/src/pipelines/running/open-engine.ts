@@ -13,6 +13,7 @@ import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
+import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
@@ -117,6 +118,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
     reseal: (reseals: readonly Reseal[]) =>
       tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
+    schemas: createEdgeSchemaWriter(database, lease.epoch),
     limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
@@ -167,6 +169,9 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       }
     }
   }
+  async function storeSchemas(isLast: boolean): Promise<void> {
+    for (const pipeline of supervisor.running()) await pipeline.storeSchemas(isLast);
+  }
   const interval = INTERVAL_SECONDS * 1_000;
   const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
@@ -174,6 +179,11 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       () => FLUSH,
       () => store.flush(),
       'could not write pipeline reports; retrying',
+    ),
+    repeat(
+      () => FLUSH,
+      () => storeSchemas(false),
+      'could not store the schemas of records; retrying',
     ),
     repeat(
       () => SWEEP,
@@ -200,6 +210,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await supervisor.close();
     await started;
     await Promise.all(loops);
+    // Before the logs, which receive what has changed. Without the lease, nothing is stored.
+    await storeSchemas(true).catch(warn('could not store the last schemas of records; their last minute is lost'));
     await logs.close();
     await bus.close();
     if (!lease.lost.aborted) {
@@ -234,6 +246,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     changed: (id, nodes) => engine().changed(id, nodes),
     delivery: (id) => engine().delivery(id),
     samples: (id, nodeId, signal) => engine().samples(id, nodeId, signal),
+    schemas: (id) => engine().schemas(id),
     metrics: (id) => engine().metrics(id),
     log: (id, limit) => engine().log(id, limit),
     tail: (id, signal, after) => engine().tail(id, signal, after),

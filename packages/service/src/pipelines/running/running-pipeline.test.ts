@@ -29,6 +29,7 @@ it('resolves a pending append if the pipeline is removed before it started and t
     logs: await PipelineLogs.open({ folder, now: Date.now, epoch: 1, onFailure: () => undefined }),
     vaultOf: away,
     reseal: away,
+    schemas: { load: () => Promise.resolve(new Map()), put: () => Promise.resolve() },
     limits: () => ({}),
   });
   const appended = pipeline.append(['{}']);

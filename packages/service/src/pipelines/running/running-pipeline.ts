@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  EdgeSchemas,
   PipelineRunner,
   RecordSamples,
   stateOf,
@@ -17,12 +18,15 @@ import {
   type PipelineStatus,
   type RecordSample,
   type RunnerLimits,
+  type SchemaEvent,
 } from '@connector-frame/engine';
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
 import type { NodeMeasurement } from '../../node-metrics.js';
-import type { PipelineDelivery } from '../engine.js';
+import type { EdgeSchemaWriter } from '../../store/edge-schemas.js';
+import type { PipelineDelivery, PipelineSchemas } from '../engine.js';
+import { isDetected, isTold } from '../schema-detection.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
@@ -39,6 +43,7 @@ export interface RunningTools extends ComponentTools {
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
+  schemas: EdgeSchemaWriter;
   limits: () => Partial<RunnerLimits>;
 }
 
@@ -60,6 +65,7 @@ export class RunningPipeline {
   sampledLetters: LetterCounts | undefined;
   readonly #tools: RunningTools;
   readonly #samples: RecordSamples;
+  readonly #schemas: EdgeSchemas;
   #runner: PipelineRunner | undefined;
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
@@ -76,6 +82,7 @@ export class RunningPipeline {
     this.id = id;
     this.#tools = tools;
     this.#samples = new RecordSamples(() => tools.clock.now());
+    this.#schemas = new EdgeSchemas(() => tools.clock.now());
     this.#holdAppends();
   }
 
@@ -227,6 +234,35 @@ export class RunningPipeline {
     return this.#samples.follow(nodeId, AbortSignal.any([signal, this.#stopped.signal]));
   }
 
+  /** The schemas of the records on edges. `undefined` while there is no runner. */
+  get schemas(): PipelineSchemas | undefined {
+    return this.#runner && this.#schemas;
+  }
+
+  /**
+   * Stores what was observed on edges since the last call, and logs what has changed.
+   * @param isLast whether nothing is observed after this
+   */
+  async storeSchemas(isLast: boolean): Promise<void> {
+    const updates = this.#schemas.take(isLast);
+    if (updates.size === 0) return;
+    try {
+      await this.#tools.schemas.put(this.id, updates);
+    } catch (error) {
+      this.#schemas.putBack(updates);
+      throw error;
+    }
+    for (const [edgeId, { event }] of updates) if (event) this.#logChange(edgeId, event);
+  }
+
+  /** Names of fields come from the records, so they are in no log. */
+  #logChange(edgeId: string, { count }: SchemaEvent): void {
+    const edge = this.#pipeline?.edges.find(({ id }) => id === edgeId);
+    if (!edge || count === 0 || !isTold(edge)) return;
+    const message = `The records on an edge to this node have changed: ${count} fields are new, have another type, or are missing.`;
+    this.#log.add({ level: 'warn', code: 'schema_changed', message, nodeId: edge.to_node_instance_id });
+  }
+
   tail(signal: AbortSignal, after?: number): AsyncIterable<LogEntry> {
     return this.#log.tail(AbortSignal.any([signal, this.#stopped.signal]), after);
   }
@@ -278,6 +314,7 @@ export class RunningPipeline {
     const reseals = [...row.connectors.keys()].flatMap((connectorId) => opened.get(connectorId)?.reseals ?? []);
     await reseal(reseals);
     await this.#discardRunner(row);
+    await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
     const runner = new PipelineRunner({
       definition: { id, nodes, edges },
@@ -288,6 +325,7 @@ export class RunningPipeline {
       folder: this.#folder,
       log: this.#log,
       samples: this.#samples,
+      schemas: this.#schemas,
       clock,
       limits: limits(),
     });
@@ -302,6 +340,13 @@ export class RunningPipeline {
     this.history.begin(runner.summary(enabled), clock.now());
     this.sampledLetters ??= runner.letters;
     this.#releaseAppends();
+  }
+
+  async #watchSchemas(edges: Pipeline['edges']): Promise<void> {
+    const detected = edges.filter(isDetected).map((edge) => edge.id);
+    const isKnown = detected.every((id) => this.#schemas.has(id));
+    const all = edges.map((edge) => edge.id);
+    this.#schemas.watch(detected, isKnown ? new Map() : await this.#tools.schemas.load(this.id, detected, all));
   }
 
   /** Stops the previous runner. It finishes its current work and accepts records until then. */

@@ -19,6 +19,7 @@ import type {
   PipelineDelivery,
   PipelineEngine,
   PipelineMetrics,
+  PipelineSchemas,
 } from '../engine.js';
 import { RETRY_MS, ChangeReader } from './change-reader.js';
 import { InputIndex } from './input-index.js';
@@ -107,6 +108,10 @@ export class Supervisor implements PipelineEngine {
 
   samples(pipelineId: string, nodeId: string, signal: AbortSignal): AsyncIterable<RecordSample> | undefined {
     return this.#running.get(pipelineId)?.samples(nodeId, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  schemas(pipelineId: string): PipelineSchemas | undefined {
+    return this.#running.get(pipelineId)?.schemas;
   }
 
   metrics(pipelineId: string): PipelineMetrics {
