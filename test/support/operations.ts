@@ -82,7 +82,8 @@ export async function operationsOf(app: App): Promise<Operation[]> {
 
 /**
  * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}`, `{edge}`
- * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has.
+ * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has. For
+ * `{resource_id}`: `resource_shares`, an output.
  */
 export type Ids = Record<string, string>;
 
@@ -97,6 +98,7 @@ export function fillPath(operation: Operation, organization: { org: string; pare
   const path = operation.path
     .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
+    .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
   const query = operation.query.map(([name, value]) => [name, value ?? ids[name.replace(/_ids$/, 's')] ?? '']);
   const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;

@@ -91,6 +91,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'store',
     ],
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
+    sharing: ['api-error.ts', 'store'],
     pipelines: [
       'api-error.ts',
       'clock.ts',
@@ -131,6 +132,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'pipelines',
       'readiness.ts',
       'secrets',
+      'sharing',
       'store',
       'semaphore.ts',
     ],

@@ -24,6 +24,8 @@ const descriptions = {
   'pipeline:metrics:read': 'Read the counts of pipelines over time',
   'pipeline:read': 'Read pipelines and their status',
   'pipeline:write': 'Create, change, pause, retry and trigger pipelines',
+  'resource_share:read': 'Read which outputs and secrets teams can use',
+  'resource_share:write': 'Share outputs and secrets with teams, and stop it',
   'role:delete': 'Delete roles',
   'role:read': 'Read roles and the list of permissions',
   'role:write': 'Create and change roles',
@@ -94,7 +96,7 @@ export const defaultRoles = {
   contributor: {
     id: 'contributor',
     name: 'Contributor',
-    description: 'Reads everything; changes all but organizations and roles.',
+    description: 'Reads everything; changes all but organizations, shares and roles.',
     permissions: permissions.filter((permission) => isRead(permission) || CONTRIBUTOR.test(permission)),
   },
   reader: {

@@ -53,6 +53,9 @@ const expected: Record<string, string[]> = {
   createRole: ['role insert'],
   changeRole: ['role update'],
   deleteRole: ['role delete'],
+  shareResource: ['resource_share insert'],
+  changeResourceShares: ['share_policy insert'],
+  unshareResource: ['share_policy delete', 'resource_share delete'],
   // They change nothing that is configured or kept.
   mintSession: [],
   retryPipeline: [],
@@ -82,6 +85,8 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
     buildIntegration: { input_id: ids['inputs'], name: 'Built' },
     removeIntegration: { pipeline_id: ids['pipelines'] },
     mintSession: { organization_id: team },
+    shareResource: { share_organization_ids: [team] },
+    changeResourceShares: { share_with_all_new_children: true },
   };
   return own[id] ?? example;
 }
@@ -95,6 +100,8 @@ describe('the audit log', () => {
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];
+  /** An output of the parent. */
+  let shared: string;
 
   const call = (method: string, path: string, body?: unknown, headers = {}, key = acme.key) =>
     service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
@@ -133,6 +140,7 @@ describe('the audit log', () => {
         organizations: team,
         api_keys: key,
         'api-keys': key,
+        resource_shares: shared,
       },
     };
   }
@@ -149,7 +157,7 @@ describe('the audit log', () => {
   const configured = () =>
     service.database.script(async (run) => {
       const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'organization_secrets'];
-      tables.push('transforms', 'pipelines');
+      tables.push('transforms', 'pipelines', 'resource_shares', 'share_policies');
       const found: unknown[] = [];
       for (const table of tables) found.push(await run(`select * from ${table} order by id`));
       return JSON.stringify(found);
@@ -158,6 +166,8 @@ describe('the audit log', () => {
   beforeAll(async () => {
     service = await createTestService({ database: await databases.open(), run: {} });
     acme = await service.tenant('Northwind');
+    const output = { name: 'Shared', type: 'dev-null', config: {} };
+    shared = (await call('POST', `/v2/${acme.id}/outputs`, output)).body.id;
     operations = (await operationsOf(service.app)).filter(({ isPublic, method }) => !isPublic && method !== 'GET');
   });
   afterAll(async () => {

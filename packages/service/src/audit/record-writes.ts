@@ -8,8 +8,10 @@ import {
   ofConnector,
   ofOrganization,
   ofPipeline,
+  ofResourceShare,
   ofRole,
   ofSecret,
+  ofSharePolicy,
   ofTransform,
   type Snapshot,
 } from './snapshot.js';
@@ -61,6 +63,7 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
+  const { resourceShares, sharePolicies } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -127,8 +130,8 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
     connectors: {
       ...connectors,
       lock: (organizationId, kind, id) => notedLock(connectors.lock(organizationId, kind, id), ofConnector),
-      async lockAll(organizationId, ids) {
-        const rows = await connectors.lockAll(organizationId, ids);
+      async lockAll(organizationIds, ids) {
+        const rows = await connectors.lockAll(organizationIds, ids);
         for (const row of rows) changes.locked(ofConnector(row));
         return rows;
       },
@@ -176,6 +179,7 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
     organizationSecrets: {
       ...organizationSecrets,
       lock: (organizationId, id) => notedLock(organizationSecrets.lock(organizationId, id), ofSecret),
+      lockUsable: (organizationId, id) => notedLock(organizationSecrets.lockUsable(organizationId, id), ofSecret),
       ...({
         async insert(row) {
           await organizationSecrets.insert(row);
@@ -231,6 +235,38 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
         },
       } satisfies Writes<typeof pipelines>),
     },
+    resourceShares: {
+      ...resourceShares,
+      ...({
+        async insert(rows) {
+          await resourceShares.insert(rows);
+          for (const row of rows) changes.inserted(ofResourceShare(row));
+        },
+        async remove(rows) {
+          // The lock on the resource covers its shares.
+          for (const row of rows) {
+            changes.locked(ofResourceShare(row));
+            changes.removed(row.id);
+          }
+          await resourceShares.remove(rows);
+        },
+      } satisfies Writes<typeof resourceShares>),
+    },
+    sharePolicies: {
+      ...sharePolicies,
+      ...({
+        async insert(row) {
+          await sharePolicies.insert(row);
+          changes.inserted(ofSharePolicy(row));
+        },
+        async remove(row) {
+          changes.locked(ofSharePolicy(row));
+          changes.removed(row.id);
+          await sharePolicies.remove(row);
+        },
+      } satisfies Writes<typeof sharePolicies>),
+    },
+    shareViews: tables.shareViews,
     // These hold what the service needs for itself, not what callers configure.
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,

@@ -1,3 +1,4 @@
+import type { ResourceShare, SharePolicy } from '../store/resource-shares.js';
 import type {
   Connector,
   Organization,
@@ -145,3 +146,35 @@ export function withSecrets(
   ]);
   return { ...document, config: { ...(typeof config === 'object' && config), secrets: Object.fromEntries(secrets) } };
 }
+
+export const ofResourceShare = (row: ResourceShare): Snapshot => ({
+  type: 'resource_share',
+  id: row.id,
+  organizationId: row.ownerOrganizationId,
+  document: {
+    id: row.id,
+    owner_organization_id: row.ownerOrganizationId,
+    target_organization_id: row.targetOrganizationId,
+    ...resourceOf(row),
+    created_at: row.createdAt.toISOString(),
+  },
+});
+
+/** Recorded while new teams get the resource. */
+export const ofSharePolicy = (row: SharePolicy): Snapshot => ({
+  type: 'share_policy',
+  id: row.id,
+  organizationId: row.ownerOrganizationId,
+  document: {
+    id: row.id,
+    owner_organization_id: row.ownerOrganizationId,
+    ...resourceOf(row),
+    share_with_all_new_children: true,
+    created_at: row.createdAt.toISOString(),
+  },
+});
+
+const resourceOf = ({ connectorId, secretId }: Pick<ResourceShare, 'connectorId' | 'secretId'>) => ({
+  resource_type: connectorId === null ? 'secret' : 'component',
+  resource_id: connectorId ?? secretId,
+});

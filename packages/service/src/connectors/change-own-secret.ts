@@ -28,7 +28,7 @@ export async function changeOwnSecret(
 ): Promise<{ secret: StoredSecret; connector: Connector }> {
   const found = await tables.secrets.get(organizationId, id);
   if (!found) throw notFound();
-  const [connector] = await tables.connectors.lockAll(organizationId, [found.connectorId]);
+  const [connector] = await tables.connectors.lockAll([organizationId], [found.connectorId]);
   const secret = await tables.secrets.get(organizationId, id);
   if (!connector || !secret) throw notFound();
   const all = await tables.secrets.ofConnector(connector.id);

@@ -22,7 +22,9 @@ export interface SecretChange {
 interface ChangeTools {
   /** The tables of the transaction. */
   tables: Tables;
+  /** The vault of the organization that owns the secret. */
   vault: OrganizationVault;
+  vaultOf: (organizationId: string) => Promise<OrganizationVault>;
   catalog: Catalog;
   now: Date;
 }
@@ -44,13 +46,13 @@ export async function changeSecret(
   const locked = await lockUsers(organizationId, id, tables);
   const before = await tables.organizationSecrets.lock(organizationId, id);
   if (!before) throw notFound();
-  const uses = await tables.organizationSecrets.uses(organizationId, [id]);
+  const uses = await tables.organizationSecrets.allUses(organizationId, id);
   if (uses.some((use) => !locked.has(use.id)))
     throw new ApiError(409, 'conflict', 'Another component began to use the secret at the same time. Try again.');
 
   const after = withChange(before, change, now);
-  if (change.value !== undefined) await requireFitting(organizationId, uses, change.value, tools);
-  if (change.destinations) await requireNoUseElsewhere(organizationId, uses, after, tools);
+  if (change.value !== undefined) await requireFitting(uses, change.value, tools);
+  if (change.destinations) await requireNoUseElsewhere(uses, after, tools);
   if (change.value !== undefined || change.destinations !== undefined)
     after.sealed = sealShared(after, change.value ?? openShared(before, vault), vault);
   await tables.organizationSecrets.update(after, change.value !== undefined);
@@ -65,8 +67,9 @@ const idsOf = (uses: readonly SecretUse[], isTransform: boolean): string[] => [
 ];
 
 async function lockUsers(organizationId: string, id: string, tables: Tables): Promise<Set<string>> {
-  const uses = await tables.organizationSecrets.uses(organizationId, [id]);
-  const rows: { id: string }[] = await tables.connectors.lockAll(organizationId, idsOf(uses, false));
+  const uses = await tables.organizationSecrets.allUses(organizationId, id);
+  const owners = [...new Set(uses.map((use) => use.organizationId))];
+  const rows: { id: string }[] = await tables.connectors.lockAll(owners, idsOf(uses, false));
   for (const transformId of idsOf(uses, true).sort()) {
     const row = await tables.transforms.lock(organizationId, transformId);
     if (row) rows.push(row);
@@ -98,15 +101,14 @@ function withChange(before: OrganizationSecret, change: SecretChange, now: Date)
  * @throws ApiError 422 naming one of the components
  */
 async function requireFitting(
-  organizationId: string,
   uses: readonly SecretUse[],
   value: SecretValue,
   { tables, catalog }: ChangeTools,
 ): Promise<void> {
   for (const use of uses) {
-    const { id, kind, type: typeId, field } = use;
+    const { id, organizationId, kind, type: typeId, field } = use;
     if (kind === 'transform') {
-      await requireFittingTransform(organizationId, use, value, tables);
+      await requireFittingTransform(use, value, tables);
       continue;
     }
     const type = catalog.get(kind, typeId);
@@ -123,13 +125,8 @@ async function requireFitting(
 }
 
 /** Requires that the operations of a transform can use a value. */
-async function requireFittingTransform(
-  organizationId: string,
-  use: SecretUse,
-  value: SecretValue,
-  tables: Tables,
-): Promise<void> {
-  const transform = await tables.transforms.get(organizationId, use.id);
+async function requireFittingTransform(use: SecretUse, value: SecretValue, tables: Tables): Promise<void> {
+  const transform = await tables.transforms.get(use.organizationId, use.id);
   if (!transform) return;
   // Other operations are valid already, and jq programs take a while.
   const operations = transform.config.operations.filter(
@@ -151,10 +148,9 @@ const unfit = ({ kind, id, type, field }: SecretUse, codes: readonly string[]): 
  * @throws ApiError 409 naming the others
  */
 async function requireNoUseElsewhere(
-  organizationId: string,
   uses: readonly SecretUse[],
   secret: OrganizationSecret,
-  { tables, vault, catalog }: ChangeTools,
+  { tables, vault, vaultOf, catalog }: ChangeTools,
 ): Promise<void> {
   const others: SecretUse[] = [];
   for (const use of uses) {
@@ -163,9 +159,9 @@ async function requireNoUseElsewhere(
       continue;
     }
     const type = catalog.get(use.kind, use.type);
-    const found = await tables.connectors.withSecrets(organizationId, use.id);
+    const found = await tables.connectors.withSecrets(use.organizationId, use.id);
     if (!type || !found) continue;
-    const { marked } = openSecrets(type, found.connector.settings, found.secrets, vault);
+    const { marked } = openSecrets(type, found.connector.settings, found.secrets, await vaultOf(use.organizationId));
     const destination = listedDestination(type, found.connector.settings, marked, vault);
     if (!secret.destinations.some((one) => isSameDestination(one, destination))) others.push(use);
   }
@@ -183,6 +179,6 @@ export function namesOf(uses: readonly SecretUse[]): Record<string, unknown> {
     uses
       .filter(({ kind }) => kind === wanted)
       .slice(0, MOST_NAMED)
-      .map(({ id, type, name }) => ({ id, type, name }));
+      .map(({ id, organizationId, type, name }) => ({ id, organization_id: organizationId, type, name }));
   return { inputs: of('input'), outputs: of('output'), transforms: of('transform'), total: uses.length };
 }

@@ -45,7 +45,7 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
           return secret && tables.connectors.withSecrets(organization.id, secret.connectorId);
         },
         findShared: async (id) =>
-          mayReferTo(principal, id) ? tables.organizationSecrets.get(organization.id, id) : undefined,
+          mayReferTo(principal, id) ? tables.organizationSecrets.usable(organization.id, id) : undefined,
         mayAdd: principal.type === 'key' && principal.permissions.has('secrets:write'),
       }),
   };

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { IngestAddress, IngestAddressOf } from './ingest-addresses.js';
 import type { Connector, SecretNote } from '../store/store.js';
 import { References, referencesTo } from './present-secret.js';
+import { NOT_SHARED, ShareDetails } from './share-details.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
@@ -13,15 +14,15 @@ export const ConnectorBody = z
     type: z.string().openapi({ description: '`type_id` of its connector type.' }),
     name: z.string(),
     description: z.string(),
-    config: z.object({
-      settings: z.record(z.string(), z.unknown()),
-      secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
-    }),
+    config: z
+      .object({
+        settings: z.record(z.string(), z.unknown()),
+        secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
+      })
+      .openapi({ description: 'Empty for an output that another organization shares.' }),
     references: References,
     managed_by: z.literal('customer'),
-    share_details: z
-      .object({ shared_with_me: z.boolean(), shared_with_children: z.boolean() })
-      .openapi({ description: 'Connectors are not shared between organizations.' }),
+    share_details: ShareDetails,
     created_at: Timestamp,
     updated_at: Timestamp,
     ingest: z
@@ -51,6 +52,7 @@ export function presentConnector(
   connector: Connector,
   notes: readonly SecretNote[],
   place: IngestAddress | undefined,
+  shares: ShareDetails = NOT_SHARED,
 ): ConnectorBody {
   const secrets: ConnectorBody['config']['secrets'] = {};
   for (const { field, id, name, updatedAt } of notes)
@@ -62,15 +64,19 @@ export function presentConnector(
     name: connector.name,
     description: connector.description,
     config: { settings: connector.settings, secrets },
-    references: referencesTo(notes.map(({ id, name }) => ({ id, name, organizationId: connector.organizationId }))),
+    references: referencesTo(notes, connector.organizationId),
     managed_by: 'customer',
-    share_details: { shared_with_me: false, shared_with_children: false },
+    share_details: shares,
     created_at: connector.createdAt.toISOString(),
     updated_at: connector.updatedAt.toISOString(),
     ...(place && { ingest: place }),
     version: connector.version,
   };
 }
+
+/** Formats an output of another organization: only what is needed to choose it. */
+export const presentForeign = (connector: Connector, shares: ShareDetails): ConnectorBody =>
+  presentConnector({ ...connector, description: '', settings: {} }, [], undefined, shares);
 
 /**
  * Formats connectors for an API response.
@@ -80,6 +86,7 @@ export function presentConnectors(
   connectors: readonly Connector[],
   notes: readonly SecretNote[],
   placeOf: IngestAddressOf,
+  sharesOfOne: (connector: Connector) => ShareDetails,
 ): ConnectorBody[] {
   const byConnector = new Map<string, SecretNote[]>();
   for (const note of notes) {
@@ -87,7 +94,10 @@ export function presentConnectors(
     if (own) own.push(note);
     else byConnector.set(note.connectorId, [note]);
   }
-  return connectors.map((connector) =>
-    presentConnector(connector, byConnector.get(connector.id) ?? [], placeOf(connector)),
-  );
+  return connectors.map((connector) => {
+    const shares = sharesOfOne(connector);
+    return shares.shared_with_me
+      ? presentForeign(connector, shares)
+      : presentConnector(connector, byConnector.get(connector.id) ?? [], placeOf(connector), shares);
+  });
 }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { ListedSecret, OrganizationSecret, SecretUse } from '../store/store.js';
 import type { ListedDestination } from '../store/tables.js';
+import { NOT_SHARED, ShareDetails } from './share-details.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
 
@@ -11,9 +12,7 @@ export const SecretBody = z
     organization_id: z.string(),
     name: z.string(),
     description: z.string(),
-    share_details: z
-      .object({ shared_with_me: z.boolean(), shared_with_children: z.boolean() })
-      .openapi({ description: 'Secrets are not shared between organizations.' }),
+    share_details: ShareDetails,
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -33,19 +32,27 @@ const uses = z.array(ComponentReference);
 /** The secrets that a component uses, in responses. */
 export const References = z
   .object({
-    secrets: z.array(z.object({ id: z.string(), name: z.string(), organization_id: z.string(), shared: z.boolean() })),
+    secrets: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        organization_id: z.string(),
+        shared: z.boolean().openapi({ description: 'Whether another organization owns and shares it.' }),
+      }),
+    ),
   })
   .openapi({ description: 'The secrets that it uses.' });
 
-/** Formats the secrets that a component uses. */
+/** Formats the secrets that a component of an organization uses. */
 export const referencesTo = (
   secrets: readonly Pick<OrganizationSecret, 'id' | 'name' | 'organizationId'>[],
+  ownerId: string,
 ): z.output<typeof References> => ({
   secrets: secrets.map(({ id, name, organizationId }) => ({
     id,
     name,
     organization_id: organizationId,
-    shared: false,
+    shared: organizationId !== ownerId,
   })),
 });
 
@@ -68,7 +75,10 @@ export const DestinationBody = z
 
 /** A secret in full. */
 export const FullSecret = SecretWithUses.extend({
-  destinations: z.array(DestinationBody).openapi({ description: 'Where it may be sent.' }),
+  destinations: z
+    .array(DestinationBody)
+    .optional()
+    .openapi({ description: 'Where it may be sent. Absent for a secret that another organization shares.' }),
   restricted: z.boolean().openapi({
     description:
       'Whether adding a destination requires the value. If not, a connector that refers to it adds its destination.',
@@ -76,12 +86,15 @@ export const FullSecret = SecretWithUses.extend({
 }).openapi('FullSecret');
 
 /** Formats a secret for an API response. */
-export const presentSecret = (secret: Omit<ListedSecret, 'connectorId'>): z.output<typeof SecretBody> => ({
+export const presentSecret = (
+  secret: Omit<ListedSecret, 'connectorId'>,
+  shares: ShareDetails = NOT_SHARED,
+): z.output<typeof SecretBody> => ({
   id: secret.id,
   organization_id: secret.organizationId,
   name: secret.name,
   description: secret.description,
-  share_details: { shared_with_me: false, shared_with_children: false },
+  share_details: shares,
   created_at: secret.createdAt.toISOString(),
   updated_at: secret.updatedAt.toISOString(),
 });
@@ -100,10 +113,12 @@ export function presentUses(uses: readonly SecretUse[], secretId: string) {
 export const presentFull = (
   secret: Omit<ListedSecret, 'connectorId'> & Pick<OrganizationSecret, 'destinations' | 'restricted'>,
   uses: readonly SecretUse[],
+  shares: ShareDetails,
 ): z.output<typeof FullSecret> => ({
-  ...presentSecret(secret),
+  ...presentSecret(secret, shares),
   ...presentUses(uses, secret.id),
-  destinations: secret.destinations.map(presentDestination),
+  // They are addresses of the owner, and perhaps of its other teams.
+  ...(!shares.shared_with_me && { destinations: secret.destinations.map(presentDestination) }),
   restricted: secret.restricted,
 });
 

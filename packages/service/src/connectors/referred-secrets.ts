@@ -48,20 +48,25 @@ export function checkReferences(
   vault: OrganizationVault,
 ): Map<string, CheckedReference> {
   if (references.size === 0) return new Map();
-  const destination = listedDestination(type, settings, marked, vault);
   const allowed = [...references].map(([field, { shared, isNamed }]) => {
+    const destination = listedDestination(type, settings, marked, vault.of(shared.organizationId));
     const isListed = mayBeSentTo(shared, destination);
-    const adds = !isListed && isNamed && mayAdd && !shared.restricted;
+    // Only its owner decides where a secret of another organization is sent.
+    const isOwn = shared.organizationId === vault.organizationId;
+    const adds = !isListed && isNamed && mayAdd && isOwn && !shared.restricted;
     // Its value would be an address that changes with each rotation, for all other secrets.
     const isAddress = isMarkedSecret(type, field);
-    return { field, shared, isNamed, adds, isAllowed: (isListed || adds) && !isAddress };
+    return { field, shared, isNamed, adds, destination, isAllowed: (isListed || adds) && !isAddress };
   });
   const refused = allowed.filter(({ isAllowed }) => !isAllowed);
   const named = refused.filter(({ isNamed }) => isNamed);
   if (named.length > 0) throw notAllowed(named.map(({ field }) => field));
   if (refused.length > 0) throw reentryRequired(refused.map(({ field }) => field));
   return new Map(
-    allowed.map(({ field, shared, adds }) => [field, { shared, adds, destination, value: open(field, shared, vault) }]),
+    allowed.map(({ field, shared, adds, destination }) => [
+      field,
+      { shared, adds, destination, value: open(field, shared, vault) },
+    ]),
   );
 }
 

@@ -48,7 +48,7 @@ const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
 async function storeShared(plan: WritePlan, { field, value, reference, shares }: ChangedSecret, place: StorePlace) {
   const { connector, tables, vault, now } = place;
   if (reference) {
-    const secret = await tables.organizationSecrets.lock(connector.organizationId, reference.shared.id);
+    const secret = await tables.organizationSecrets.lockUsable(connector.organizationId, reference.shared.id);
     if (!secret) throw notFound();
     if (mayBeSentTo(secret, reference.destination)) return;
     if (!reference.adds || secret.restricted) throw notAllowed([field]);

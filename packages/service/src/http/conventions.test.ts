@@ -86,6 +86,7 @@ describe('what a route does not know', () => {
         .replace('{org}', acme.team)
         .replace('{parent_org}', acme.id)
         .replace('{letter}', 'x.1')
+        .replace('{resource_type}', 'secret')
         .replaceAll(/\{\w+\}/g, 'x');
       const { status, body } = await service.call('GET', `${filled}?limmit=5`, { key: acme.key });
       expect([id, status], JSON.stringify(body)).toEqual([id, 400]);

@@ -167,6 +167,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'K', role_id: role.id, expiration_time: '2099-01-01T00:00:00Z' },
     });
+    const { body: ofParent } = await service.call('POST', `/v2/${acme.id}/outputs`, {
+      key: acme.key,
+      body: { name: 'O', type: 'dev-null', config: {} },
+    });
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
     // A replay stores nothing, and needs an engine. An edge is changed without a response body.
@@ -187,7 +191,8 @@ describe('read-only fields (S25)', () => {
         .replace('secrets/{id}', `secrets/${secret.id}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)
-        .replace('organizations/{id}', `organizations/${acme.team}`);
+        .replace('organizations/{id}', `organizations/${acme.team}`)
+        .replace('{resource_type}/{resource_id}', `component/${ofParent.id}`);
       const sent = { ...extra, ...there(operation.example ?? {}), ...own };
       const answer = await service.call(operation.method, at, { key: acme.key, body: sent });
       expect([operation.id, answer.status], answer.text).toEqual([operation.id, expect.closeTo(200, -1)]);

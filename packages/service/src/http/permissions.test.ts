@@ -63,6 +63,10 @@ describe('permissions of API keys', () => {
     const { body } = await service.call('GET', `/v2/${acme.team}/pipelines/${pipelines}`, { key: acme.key });
     const keys = { role_id: 'reader', name: 'K', expiration_time: '2099-01-01T00:00:00Z' };
     const key = await create('api_keys', keys);
+    const shared = await service.call('POST', `/v2/${acme.id}/outputs`, {
+      key: acme.key,
+      body: { name: 'Shared', type: 'dev-null', config: {} },
+    });
     ids = {
       inputs,
       outputs,
@@ -73,6 +77,7 @@ describe('permissions of API keys', () => {
       secrets: await create('secrets', { name: 'S', value: 'value' }),
       roles: await create('roles', { name: 'R', permission_ids: ['input:read'] }),
       organizations: acme.team,
+      resource_shares: shared.body.id,
       api_keys: key,
       'api-keys': key,
     };
@@ -164,9 +169,15 @@ describe('permissions of API keys', () => {
     ]);
   });
 
-  it('of the role Contributor exclude writes of organizations and roles', () => {
+  it('of the role Contributor exclude writes of organizations, shares and roles', () => {
     const missing = permissions.filter((slug) => !defaultRoles.contributor.permissions.includes(slug));
-    expect(missing).toEqual(['organization:delete', 'organization:write', 'role:delete', 'role:write']);
+    expect(missing).toEqual([
+      'organization:delete',
+      'organization:write',
+      'resource_share:write',
+      'role:delete',
+      'role:write',
+    ]);
   });
 
   it('of the four sets are all permissions, without overlap', () => {

@@ -59,7 +59,12 @@ async function problemsOf(
   { catalog, tables, vault, organizationId }: Checks,
 ): Promise<FoundProblem[]> {
   const found = await tables.connectors.withSecrets(organizationId, node.component_id);
-  const type = found && catalog.get(kind, found.connector.type);
+  if (!found) {
+    // The components exist, so another organization owns it.
+    const message = 'The output of another organization can not be overridden.';
+    return [{ path: '', code: 'not_supported', message }];
+  }
+  const type = catalog.get(kind, found.connector.type);
   if (!type) return [{ path: '', code: 'unknown', message: 'This release does not have the type of the connector.' }];
   const { receiver, listens } = codeOf(type);
   if (receiver || listens) {

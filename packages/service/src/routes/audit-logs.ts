@@ -125,7 +125,7 @@ export function auditLogRoutes({ store }: RouteContext): Route[] {
         operation: 'listAuditLogs',
         summary: 'List the changes of resources',
         description:
-          'Each change of a connector, transform, pipeline, API key, role or organization, with its author and the states before and after it, kept for AUDIT_LOG_DAYS days.',
+          'Each change of a connector, secret, transform, pipeline, share, API key, role or organization, with its author and the states before and after it, kept for AUDIT_LOG_DAYS days.',
         query: ListQuery,
         response: {
           status: 200,

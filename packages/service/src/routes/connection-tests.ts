@@ -5,7 +5,8 @@ import { requireConnector, requireCovered, requireKind, requireType } from '../a
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
 import { resealsOf } from '../connectors/store-plan.js';
-import { invalidRequest, notFound } from '../api-error.js';
+import { notOwned } from '../connectors/not-owned.js';
+import { invalidRequest } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { ConnectorSecrets } from '../store/store.js';
 import { connectorBodies, typeNamed } from './connector-bodies.js';
@@ -58,7 +59,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         async function storedConnector(id: string): Promise<ConnectorSecrets> {
           requireConnector(principal, id);
           const found = await store.connectors.withSecrets(organization.id, id);
-          if (found?.connector.kind !== kind) throw notFound();
+          if (found?.connector.kind !== kind) throw await notOwned(store, organization.id, kind, id, principal);
           requireCovered(principal, found.connector.type);
           if (found.connector.type !== type.type_id)
             throw invalidRequest('The connector with this id has another type.');

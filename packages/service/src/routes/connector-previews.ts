@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind, ConnectorTypeData, Issue } from '@connector-frame/catalog/types';
 import { createPlanner, type Planner } from '../connectors/planner.js';
-import { ApiError, invalidRequest, notFound } from '../api-error.js';
+import { notOwned } from '../connectors/not-owned.js';
+import { ApiError, invalidRequest } from '../api-error.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
-import type { Connector, ConnectorSecrets, Organization, Pipeline } from '../store/store.js';
+import type { Connector, ConnectorSecrets, Pipeline } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
 import type { StoredNode } from '../store/tables.js';
 import { misfitsOf } from '../pipelines/check-overrides.js';
@@ -83,7 +84,7 @@ async function preview(
   { principal, organization, params, query, body }: PreviewCall,
 ): Promise<ResponseData> {
   const before = await store.connectors.withSecrets(organization.id, params.id);
-  if (before?.connector.kind !== kind) throw notFound();
+  if (before?.connector.kind !== kind) throw await notOwned(store, organization.id, kind, params.id);
   const { connector } = before;
   if ((typeNamed(body) ?? connector.type) !== connector.type)
     throw invalidRequest("The type of a connector can't change. Create a new one.");
@@ -95,7 +96,8 @@ async function preview(
   const checked = await tryPlan(() => planner.plan(write, { vault, tables: store, principal, organization }));
   const findings = 'error' in checked ? findingsOf(checked.error, type, body.config.settings) : [];
   const changed = renamed || ('error' in checked ? true : isChanged(checked.plan, before));
-  const used = query.impact === 'true' ? await store.pipelines.using(organization.id, connector.id) : [];
+  const used = query.impact === 'true' ? await store.pipelines.usingAnywhere(connector.id) : [];
+  const names = await store.organizations.names([...new Set(used.map((pipeline) => pipeline.organizationId))]);
   const broken = (node: StoredNode): Found[] =>
     'plan' in checked
       ? misfitsOf(node, type, checked.plan).map(({ path, code, message }) => ({
@@ -106,7 +108,7 @@ async function preview(
         }))
       : [];
   const instances = used.flatMap((pipeline) =>
-    instancesOf(pipeline, connector, organization, changed && findings.length === 0, broken),
+    instancesOf(pipeline, connector, names, changed && findings.length === 0, broken),
   );
   return {
     status: 200,
@@ -142,9 +144,9 @@ const isChanged = (plan: Plan, { connector }: ConnectorSecrets): boolean =>
 
 /** Returns the nodes of a pipeline that use the connector, and what saving would mean for each. */
 function instancesOf(
-  { id, name, nodes, enabled }: Pipeline,
+  { id, organizationId, name, nodes, enabled }: Pipeline,
   connector: Connector,
-  organization: Organization,
+  organizationNames: ReadonlyMap<string, string>,
   willChange: boolean,
   broken: (node: StoredNode) => Found[],
 ) {
@@ -161,8 +163,8 @@ function instancesOf(
       pipeline_id: id,
       pipeline_name: name,
       node_id: node.id,
-      organization_id: organization.id,
-      organization_name: organization.name,
+      organization_id: organizationId,
+      organization_name: organizationNames.get(organizationId) ?? '',
       // A refused save changes nothing for the pipeline.
       findings: misfits.length > 0 ? misfits : willChange && enabled && node.enabled ? [applied] : [],
     }));

@@ -7,11 +7,13 @@ import { createPlanner, type Planner } from '../connectors/planner.js';
 import { invalidConfig, openPlan } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
 import { storePlan } from '../connectors/store-plan.js';
+import { notOwned } from '../connectors/not-owned.js';
+import { sharesOf, type ShareDetails } from '../connectors/share-details.js';
 import { invalidRequest, notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
-import type { Connector, SecretNote } from '../store/store.js';
+import type { Connector, SecretNote, Tables } from '../store/store.js';
 import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
@@ -141,7 +143,7 @@ async function update(
   const vault = await context.vault.ofOrganization(context.store, organization.id);
   const response = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
-    if (!before) throw notFound();
+    if (!before) throw await notOwned(tables, organization.id, kind, params.id, principal);
     requireMatch(c.req.header('if-match'), versionTag(before.version));
     if ((typeNamed(body) ?? before.type) !== before.type) {
       throw invalidRequest("The type of a connector can't change. Create a new one.");
@@ -159,7 +161,7 @@ async function update(
       // A rename does not need a valid configuration, nor even an existing type.
       if (issues.length > 0) throw invalidConfig(issues);
       await tables.connectors.update(after);
-      return saved(context, after, await tables.secrets.notes([after.id]));
+      return respond(after, await tables.secrets.notes([after.id]), tables);
     }
     const type = planner.type(before.type);
     const plan = await planner.plan(
@@ -176,14 +178,24 @@ async function update(
     );
     after.settings = plan.settings;
     await tables.connectors.update(after);
-    return saved(context, after, await storePlan(plan, { connector: after, tables, vault, now }));
+    return respond(after, await storePlan(plan, { connector: after, tables, vault, now }), tables);
   });
-  await notifyEngine(context, organization.id, params.id);
+  await notifyEngine(context, params.id);
   return response;
+
+  async function respond(after: Connector, notes: SecretNote[], tables: Tables): Promise<ResponseData> {
+    const shares = await sharesOf(tables, organization, 'component', [after]);
+    return saved(context, after, notes, shares(after));
+  }
 }
 
-const saved = ({ ingest }: RouteContext, connector: Connector, notes: SecretNote[]): ResponseData => ({
+const saved = (
+  { ingest }: RouteContext,
+  connector: Connector,
+  notes: SecretNote[],
+  shares?: ShareDetails,
+): ResponseData => ({
   status: 200,
-  body: presentConnector(connector, notes, ingest.placeOf(connector)),
+  body: presentConnector(connector, notes, ingest.placeOf(connector), shares),
   headers: { ETag: versionTag(connector.version) },
 });

@@ -2,6 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { requireConnector, requireCovered, requireKind } from '../auth/session-scope.js';
 import { ConnectorBody, presentConnector, presentConnectors } from '../connectors/present-connector.js';
+import { notOwned } from '../connectors/not-owned.js';
+import { sharesOf } from '../connectors/share-details.js';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
@@ -34,15 +36,19 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         query: PageQuery,
         response: {
           status: 200,
-          description: 'Oldest first.',
+          description:
+            kind === 'input' ? 'Oldest first.' : 'Oldest first. Those that the parent shares with a team are included.',
           schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }),
         },
       },
       async ({ organization, query }) => {
-        const { rows, total } = await store.connectors.list(organization.id, kind, query);
+        // Only outputs are shared, and only with teams.
+        const shared = kind === 'output' && organization.parentId !== null;
+        const { rows, total } = await store.connectors.list(organization.id, kind, query, { shared });
         const notes = await store.secrets.notes(rows.map(({ id }) => id));
+        const shares = await sharesOf(store, organization, 'component', rows);
         const pagination = { limit: query.limit, offset: query.offset, total };
-        return { status: 200, body: { [plural]: presentConnectors(rows, notes, ingest.placeOf), pagination } };
+        return { status: 200, body: { [plural]: presentConnectors(rows, notes, ingest.placeOf, shares), pagination } };
       },
     ),
 
@@ -60,19 +66,22 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
       async ({ c, principal, organization, params }) => {
         requireKind(principal, kind);
         requireConnector(principal, params.id);
-        const connector = await store.connectors.get(organization.id, kind, params.id);
+        const isSession = principal.type === 'session';
+        const connector =
+          (await store.connectors.get(organization.id, kind, params.id)) ??
+          (isSession ? undefined : await store.connectors.shared(organization.id, kind, params.id));
         if (!connector) throw notFound();
         requireCovered(principal, connector.type);
         const headers = { ETag: versionTag(connector.version) };
-        const isSession = principal.type === 'session';
         // The ETag does not cover `component_of`, so an API key always gets the full response.
         if (isSession && isCurrent(c.req.header('if-none-match'), headers.ETag)) return { status: 304, headers };
-        const [notes, used] = await Promise.all([
+        const [notes, used, shares] = await Promise.all([
           store.secrets.notes([connector.id]),
           isSession ? undefined : store.pipelines.using(organization.id, connector.id),
+          sharesOf(store, organization, 'component', [connector]),
         ]);
         const component_of = used?.map(presentUse);
-        const shown = presentConnector(connector, notes, ingest.placeOf(connector));
+        const [shown] = presentConnectors([connector], notes, ingest.placeOf, shares);
         const body = { ...shown, ...(component_of ? { component_of } : {}) };
         return { status: 200, body, headers };
       },
@@ -94,10 +103,10 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {
           const connector = await tables.connectors.lock(organization.id, kind, params.id);
-          if (!connector) throw notFound();
+          if (!connector) throw await notOwned(tables, organization.id, kind, params.id);
           requireMatch(c.req.header('if-match'), versionTag(connector.version));
           // The row lock keeps other transactions from adding it to a pipeline.
-          requireUnused(kind, await tables.pipelines.using(organization.id, connector.id));
+          requireUnused(kind, await tables.pipelines.usingAnywhere(connector.id));
           const notes = await tables.secrets.notes([connector.id]);
           await tables.connectors.remove(connector.id);
           const shown = presentConnector(connector, notes, ingest.placeOf(connector));

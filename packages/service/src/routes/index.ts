@@ -26,6 +26,7 @@ import { pipelineMetricsRoutes } from './pipeline-metrics.js';
 import { pipelineOverviewRoutes } from './pipeline-overview.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
+import { resourceShareRoutes } from './resource-shares.js';
 import { roleKeyRoutes } from './role-keys.js';
 import { roleRoutes } from './roles.js';
 import { sandboxRoutes } from './sandbox.js';
@@ -78,6 +79,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...secretRoutes(context),
     ...sessionRoutes(context),
     ...organizationRoutes(context),
+    ...resourceShareRoutes(context),
     ...apiKeyRoutes(context),
     ...roleKeyRoutes(context),
     ...roleRoutes(context),

@@ -167,9 +167,9 @@ async function removeUnused(
   organizationId: string,
   ends: ReadonlyMap<string, 'input' | 'output'>,
 ): Promise<void> {
-  for (const { id, kind } of await tables.connectors.lockAll(organizationId, [...ends.keys()])) {
+  for (const { id, kind } of await tables.connectors.lockAll([organizationId], [...ends.keys()])) {
     if (ends.get(id) !== kind) continue;
-    const used = await tables.pipelines.using(organizationId, id);
+    const used = await tables.pipelines.usingAnywhere(id);
     if (used.length === 0) await tables.connectors.remove(id);
   }
 }

@@ -138,7 +138,12 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
     const refused = await send('DELETE', `/v2/~/secrets/${id}`);
     expect([refused.status, refused.body.additional_details]).toEqual([
       409,
-      { inputs: [{ id: used, type: 'okta-systemlog', name: 'Okta' }], outputs: [], transforms: [], total: 1 },
+      {
+        inputs: [{ id: used, organization_id: acme.team, type: 'okta-systemlog', name: 'Okta' }],
+        outputs: [],
+        transforms: [],
+        total: 1,
+      },
     ]);
     await send('DELETE', `/v1/~/inputs/${used}`);
     expect((await send('DELETE', `/v2/~/secrets/${id}`)).status).toBe(204);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import { ApiError, invalidRequest, notFound } from '../api-error.js';
+import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
 import { changeOwnSecret } from '../connectors/change-own-secret.js';
 import { changeSecret, namesOf } from '../connectors/change-secret.js';
 import { DestinationList, readDestinations } from '../connectors/destination-list.js';
@@ -13,12 +13,13 @@ import {
   SecretWithUses,
 } from '../connectors/present-secret.js';
 import { requireRealValue, SecretText } from '../connectors/secret-write.js';
+import { sharesOf } from '../connectors/share-details.js';
 import { listedDestination } from '../secrets/listed-destination.js';
 import { openSecrets } from '../secrets/open-secrets.js';
 import { sealShared } from '../secrets/references.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
-import type { ListedSecret, OrganizationSecret, StoredSecret } from '../store/store.js';
+import type { ListedSecret, OrganizationSecret, ReadTables, StoredSecret } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
@@ -63,7 +64,8 @@ export function secretRoutes(context: RouteContext): Route[] {
         query: PageQuery,
         response: {
           status: 200,
-          description: 'Oldest first. Secrets that were entered in a connector are included.',
+          description:
+            'Oldest first. Secrets that were entered in a connector, and those that the parent shares, are included.',
           schema: z.object({ secrets: z.array(SecretWithUses), pagination: Pagination }),
         },
       },
@@ -71,7 +73,8 @@ export function secretRoutes(context: RouteContext): Route[] {
         const { rows, total } = await store.organizationSecrets.list(organization.id, query);
         const ids = rows.map(({ id }) => id);
         const uses = await store.organizationSecrets.uses(organization.id, ids);
-        const secrets = rows.map((row) => ({ ...presentSecret(row), ...presentUses(uses, row.id) }));
+        const shares = await sharesOf(store, organization, 'secret', rows);
+        const secrets = rows.map((row) => ({ ...presentSecret(row, shares(row)), ...presentUses(uses, row.id) }));
         return { status: 200, body: { secrets, pagination: { ...query, total } } };
       },
     ),
@@ -106,7 +109,8 @@ export function secretRoutes(context: RouteContext): Route[] {
       async ({ organization, params }) => {
         const secret = await find(context, organization.id, params.id);
         const uses = await store.organizationSecrets.uses(organization.id, [secret.id]);
-        return { status: 200, body: presentFull(secret, uses) };
+        const shares = await sharesOf(store, organization, 'secret', [secret]);
+        return { status: 200, body: presentFull(secret, uses, shares(secret)) };
       },
     ),
 
@@ -144,9 +148,11 @@ export function secretRoutes(context: RouteContext): Route[] {
         commit(async (tables) => {
           const secret = await tables.organizationSecrets.lock(organization.id, params.id);
           const own = secret ? undefined : await tables.secrets.get(organization.id, params.id);
-          if (!secret && !own) throw notFound();
+          if (!secret && !own) throw await notOwned(tables, organization.id, params.id);
           // The lock keeps other transactions from referring to it.
-          const uses = await tables.organizationSecrets.uses(organization.id, [params.id]);
+          const uses = secret
+            ? await tables.organizationSecrets.allUses(organization.id, params.id)
+            : await tables.organizationSecrets.uses(organization.id, [params.id]);
           if (uses.length > 0)
             throw new ApiError(409, 'conflict', 'Components still use this secret.', { details: namesOf(uses) });
           await tables.organizationSecrets.remove(params.id);
@@ -155,6 +161,13 @@ export function secretRoutes(context: RouteContext): Route[] {
     ),
   ];
 }
+
+const ofAnother = (): ApiError =>
+  forbidden('Another organization shares this secret. Only its owner can change or delete it.');
+
+/** Creates the error for a secret that the organization does not own. */
+const notOwned = async (tables: ReadTables, organizationId: string, id: string): Promise<ApiError> =>
+  (await tables.organizationSecrets.usable(organizationId, id)) ? ofAnother() : notFound();
 
 async function create(
   { store, vault: vaults, catalog, clock }: RouteContext,
@@ -195,24 +208,27 @@ async function change(
   const list = body.destinations && readDestinations(body.destinations, catalog, vault);
   let applyTo: string[] = [];
   const response = await commit(async (tables) => {
-    const tools = { tables, vault, catalog, now: new Date(clock.now()) };
+    const vaultOf = (id: string) => context.vault.ofOrganization(tables, id);
+    const tools = { tables, vault, vaultOf, catalog, now: new Date(clock.now()) };
     if (await tables.organizationSecrets.get(organization.id, params.id)) {
       const changed = await changeSecret(organization.id, params.id, { ...body, destinations: list }, tools);
       applyTo = changed.applyTo;
-      return { status: 200, body: presentSecret(changed.secret) };
+      const shares = await sharesOf(tables, organization, 'secret', [changed.secret]);
+      return { status: 200, body: presentSecret(changed.secret, shares(changed.secret)) };
     }
+    if (await tables.organizationSecrets.usable(organization.id, params.id)) throw ofAnother();
     if (body.destinations !== undefined)
       throw invalidRequest('This secret belongs to one connector and goes where that connector goes.');
     const { secret, connector } = await changeOwnSecret(organization.id, params.id, body, tools);
     applyTo = [connector.id];
     return { status: 200, body: presentSecret(secret) };
   });
-  for (const id of applyTo) await notifyEngine(context, organization.id, id);
+  for (const id of applyTo) await notifyEngine(context, id);
   return response;
 }
 
 /**
- * Returns a secret of the organization or of one of its connectors, with its destinations.
+ * Returns a secret of the organization, of one of its connectors, or one that is shared with it.
  * @throws ApiError 404
  */
 async function find(
@@ -220,7 +236,7 @@ async function find(
   organizationId: string,
   id: string,
 ): Promise<Omit<ListedSecret, 'connectorId'> & Pick<OrganizationSecret, 'destinations' | 'restricted'>> {
-  const secret = await context.store.organizationSecrets.get(organizationId, id);
+  const secret = await context.store.organizationSecrets.usable(organizationId, id);
   if (secret) return secret;
   const own = await context.store.secrets.get(organizationId, id);
   if (!own) throw notFound();

@@ -140,7 +140,7 @@ async function ownSecrets(
   organizationId: string,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  for (const id of ids) if (!(await store.organizationSecrets.get(organizationId, id))) throw notFound();
+  for (const id of ids) if (!(await store.organizationSecrets.usable(organizationId, id))) throw notFound();
   return ids;
 }
 

@@ -134,7 +134,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       const refused = await send('DELETE', `secrets/${id}`);
       expect([refused.status, refused.body.additional_details.transforms]).toEqual([
         409,
-        [{ id: made.body.id, type: 'transform', name: 'Encrypts' }],
+        [{ id: made.body.id, organization_id: acme.team, type: 'transform', name: 'Encrypts' }],
       ]);
       // The engine compares versions.
       expect((await send('PATCH', `secrets/${id}`, { value: Buffer.alloc(32, 8).toString('base64') })).status).toBe(

@@ -198,7 +198,7 @@ export function transformRoutes(context: RouteContext): Route[] {
           await tables.transforms.update(after);
           return saved(after, tables);
         });
-        await notifyEngine(context, organization.id, params.id);
+        await notifyEngine(context, params.id);
         return response;
       },
     ),
@@ -254,7 +254,10 @@ const present = (transform: Transform, secrets: readonly OrganizationSecret[]) =
   name: transform.name,
   description: transform.description,
   config: transform.config,
-  references: referencesTo(secrets.filter(({ id }) => referredSecrets(transform.config).includes(id))),
+  references: referencesTo(
+    secrets.filter(({ id }) => referredSecrets(transform.config).includes(id)),
+    transform.organizationId,
+  ),
   managed_by: 'customer',
   created_at: transform.createdAt.toISOString(),
   updated_at: transform.updatedAt.toISOString(),

@@ -25,18 +25,19 @@ export const sealShared = (secret: Sealable, value: SecretValue, vault: Organiza
   vault.seal(placeOf(secret), value, listOf(secret));
 
 /**
- * Opens a secret of the organization.
+ * Opens a secret of the organization, or one that its parent shares with it.
  * @throws SealError when the value or the list of destinations was changed outside of the service
  */
 export function openShared(secret: OrganizationSecret, vault: OrganizationVault): SecretValue {
   try {
-    return vault.open({ ...placeOf(secret), sealed: secret.sealed, destination: null }, listOf(secret)).value;
+    const sealed = { ...placeOf(secret), sealed: secret.sealed, destination: null };
+    return vault.of(secret.organizationId).open(sealed, listOf(secret)).value;
   } catch (error) {
     throw error instanceof DestinationError ? new SealError() : error;
   }
 }
 
-/** Seals a connector's reference to a secret of the organization. */
+/** Seals a connector's reference to a secret that it shares with others. */
 export const sealReference = (
   place: SecretPlace,
   secretId: string,

@@ -20,7 +20,13 @@ export type SealedSecret = Pick<StoredSecret, 'connectorId' | 'field' | 'sealed'
 
 /** Seals and opens the secrets of one organization, with that organization's data key. */
 export interface OrganizationVault {
+  readonly organizationId: string;
   readonly keyId: string;
+  /**
+   * Returns the vault of this organization, or that of its parent, which can share secrets with it.
+   * @throws SealError for any other organization
+   */
+  of(organizationId: string): OrganizationVault;
   /** Seals a value and binds it to its place and its destination. */
   seal(place: SecretPlace, value: SecretValue, destination: Destination): Buffer;
   /**
@@ -133,7 +139,7 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
     digest('destination', destination.format1Text()).toString('base64url');
 
   const opened = new Map<string, OrganizationVault>();
-  return {
+  const vaults: Vault = {
     issueKey: (organizationId) => wrap(randomUUID(), organizationId, keys.current, randomBytes(32), clock),
 
     async ofOrganization(tables, organizationId) {
@@ -141,11 +147,14 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
       if (known) return known;
       const row = await tables.dataKeys.ofOrganization(organizationId);
       if (!row) throw new Error(`Organization ${organizationId} has no data key.`);
+      const organization = await tables.organizations.get(organizationId);
+      const parentId = organization?.parentId ?? null;
+      const parent = parentId === null ? undefined : await vaults.ofOrganization(tables, parentId);
       const { key, acceptsFormat1 } = unwrap(wrapping, row);
-      const vault = organizationVault(row, key, acceptsFormat1, destinationDigest);
+      const vault = organizationVault({ ...row, organizationId }, key, acceptsFormat1, destinationDigest, parent);
       // Not cached: another replica may end format 1 at any time, and that must take effect
       // immediately.
-      if (acceptsFormat1) return vault;
+      if (acceptsFormat1 || (parent && !opened.has(parent.organizationId))) return vault;
       if (opened.size >= MAX_CACHED_KEYS) opened.clear();
       opened.set(organizationId, vault);
       return vault;
@@ -167,6 +176,7 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
       return left;
     },
   };
+  return vaults;
 }
 
 /**
@@ -183,12 +193,13 @@ function keyOf(wrapping: Buffer, row: WrappedKey): Buffer | undefined {
 }
 
 function organizationVault(
-  row: WrappedKey,
+  { id: keyId, organizationId }: WrappedKey & { organizationId: string },
   key: Buffer,
   acceptsFormat1: boolean,
   format1Digest: (destination: Destination) => string,
+  parent: OrganizationVault | undefined,
 ): OrganizationVault {
-  const at = ({ connectorId, field }: SecretPlace) => ['secret', row.organizationId ?? '', connectorId, field, row.id];
+  const at = ({ connectorId, field }: SecretPlace) => ['secret', organizationId, connectorId, field, keyId];
   const bindingKey: KeyObject = createSecretKey(createHmac('sha256', key).update('binding').digest());
 
   const valuesOf = (destination: Destination, pointers: readonly string[]): ReadonlyMap<string, string> => {
@@ -202,8 +213,15 @@ function organizationVault(
     return unseal(key, at(secret), secret.sealed);
   }
 
-  return {
-    keyId: row.id,
+  const vault: OrganizationVault = {
+    organizationId,
+    keyId,
+
+    of(id) {
+      const found = id === organizationId ? vault : parent;
+      if (found?.organizationId !== id) throw new SealError();
+      return found;
+    },
 
     seal(place, value, destination) {
       const binding = bindingOf(bindingKey, place, destination.values(destination.pointers));
@@ -242,6 +260,7 @@ function organizationVault(
 
     digest: (text) => createHmac('sha256', bindingKey).update(`text ${text}`).digest('base64url'),
   };
+  return vault;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { and, asc, count, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
+import { createResourceShares, isSharedWith } from './resource-shares.js';
 import type { Connectors } from './store.js';
 import { connectors as table, freedPorts } from './tables.js';
 import { readWithSecrets } from './with-secrets.js';
@@ -9,6 +10,7 @@ const one = (organizationId: string, kind: ConnectorKind, id: string) =>
   and(eq(table.organizationId, organizationId), eq(table.kind, kind), eq(table.id, id));
 
 export function createConnectors(queries: Queries): Connectors {
+  const shares = createResourceShares(queries);
   return {
     async insert(connector) {
       await queries.insert(table).values(connector);
@@ -19,6 +21,14 @@ export function createConnectors(queries: Queries): Connectors {
         .select()
         .from(table)
         .where(one(organizationId, kind, id));
+      return row;
+    },
+
+    async shared(organizationId, kind, id) {
+      const [row] = await queries
+        .select()
+        .from(table)
+        .where(and(eq(table.kind, kind), eq(table.id, id), isSharedWith(table.id, organizationId)));
       return row;
     },
 
@@ -44,28 +54,34 @@ export function createConnectors(queries: Queries): Connectors {
       return row;
     },
 
-    async lockAll(organizationId, ids) {
+    async lockAll(organizationIds, ids) {
       if (ids.length === 0) return [];
       return queries
         .select()
         .from(table)
-        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])))
+        .where(and(inArray(table.organizationId, [...organizationIds]), inArray(table.id, [...ids])))
         .orderBy(asc(table.id))
         .for('update');
     },
 
     async hold(organizationId, ids) {
       if (ids.length === 0) return [];
-      return queries
-        .select({ id: table.id, kind: table.kind })
+      const isOwn = eq(table.organizationId, organizationId);
+      const rows = await queries
+        .select({ id: table.id, kind: table.kind, organizationId: table.organizationId })
         .from(table)
-        .where(and(eq(table.organizationId, organizationId), inArray(table.id, [...ids])))
+        .where(and(or(isOwn, isSharedWith(table.id, organizationId)), inArray(table.id, [...ids])))
         .orderBy(asc(table.id))
         .for('key share');
+      const foreign = rows.filter((row) => row.organizationId !== organizationId).map(({ id }) => id);
+      // The statement may have waited for a lock and still have seen a share that was removed under it.
+      const shared = await shares.sharedWith(organizationId, 'component', foreign);
+      return rows.filter((row) => row.organizationId === organizationId || shared.has(row.id));
     },
 
-    async list(organizationId, kind, { limit, offset }) {
-      const ofKind = and(eq(table.organizationId, organizationId), eq(table.kind, kind));
+    async list(organizationId, kind, { limit, offset }, { shared = false } = {}) {
+      const isOwn = eq(table.organizationId, organizationId);
+      const ofKind = and(shared ? or(isOwn, isSharedWith(table.id, organizationId)) : isOwn, eq(table.kind, kind));
       const order = [asc(table.createdAt), asc(table.id)];
       // Skips the rows of earlier pages in the index. Selecting whole rows with an offset makes
       // PostgreSQL read and sort all of them: 6.6 instead of 1.1 ms for the last of 10,000.

@@ -10,8 +10,10 @@ import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
 import { createPipelines } from './pipelines.js';
+import { createResourceShares, createSharePolicies } from './resource-shares.js';
 import { createRoles } from './roles.js';
 import { createSecrets } from './secrets.js';
+import { createShareViews } from './share-views.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
 
@@ -42,6 +44,9 @@ function tables(queries: Queries): Tables {
     connectors: createConnectors(queries),
     secrets: createSecrets(queries),
     organizationSecrets: createOrganizationSecrets(queries),
+    resourceShares: createResourceShares(queries),
+    sharePolicies: createSharePolicies(queries),
+    shareViews: createShareViews(queries),
     dataKeys: createDataKeys(queries),
     transforms: createTransforms(queries),
     pipelines: createPipelines(queries),

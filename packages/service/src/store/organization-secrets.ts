@@ -1,13 +1,18 @@
 import { referredSecrets } from '@connector-frame/engine';
-import { and, asc, count, eq, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { Queries } from './database.js';
+import { createResourceShares, isSharedWith } from './resource-shares.js';
 import type { ListedSecret, OrganizationSecrets, SecretUse } from './store.js';
 import { connectors, organizationSecrets as table, secrets, transforms } from './tables.js';
 
 const one = (organizationId: string, id: string) => and(eq(table.organizationId, organizationId), eq(table.id, id));
+const isUsable = (organizationId: string) =>
+  or(eq(table.organizationId, organizationId), isSharedWith(table.id, organizationId));
+const usable = (organizationId: string, id: string) => and(isUsable(organizationId), eq(table.id, id));
 
 export function createOrganizationSecrets(queries: Queries): OrganizationSecrets {
+  const shares = createResourceShares(queries);
   return {
     async insert(secret) {
       await queries.insert(table).values(secret);
@@ -18,9 +23,22 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
       return row;
     },
 
+    async usable(organizationId, id) {
+      const [row] = await queries.select().from(table).where(usable(organizationId, id));
+      return row;
+    },
+
     async lock(organizationId, id) {
       const [row] = await queries.select().from(table).where(one(organizationId, id)).for('update');
       return row;
+    },
+
+    async lockUsable(organizationId, id) {
+      const [row] = await queries.select().from(table).where(usable(organizationId, id)).for('update');
+      if (!row || row.organizationId === organizationId) return row;
+      // The statement may have waited for the lock and still have seen a share that was removed under it.
+      const shared = await shares.sharedWith(organizationId, 'secret', [id]);
+      return shared.has(id) ? row : undefined;
     },
 
     async update({ id, ...change }) {
@@ -32,7 +50,7 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
     },
 
     async list(organizationId, { limit, offset }) {
-      const ofOrganization = eq(table.organizationId, organizationId);
+      const ofOrganization = isUsable(organizationId);
       const ofConnectors = and(eq(secrets.organizationId, organizationId), isNull(secrets.secretId));
       const shared = queries
         .select({ ...metadataOf(table), connectorId: sql<string | null>`null::text`.as('connector_id') })
@@ -65,22 +83,35 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
         inArray(secrets.secretId, [...ids]),
         and(isNull(secrets.secretId), inArray(secrets.id, [...ids])),
       );
-      const ofConnectors: SecretUse[] = await queries
-        .select({
-          secretId: sql<string>`coalesce(${secrets.secretId}, ${secrets.id})`,
-          field: secrets.field,
-          id: connectors.id,
-          kind: connectors.kind,
-          type: connectors.type,
-          name: connectors.name,
-        })
-        .from(secrets)
-        .innerJoin(connectors, eq(connectors.id, secrets.connectorId))
-        .where(and(eq(secrets.organizationId, organizationId), isUsed))
-        .orderBy(asc(connectors.createdAt), asc(connectors.id), asc(secrets.field));
-      return [...ofConnectors, ...(await usesOfTransforms(organizationId, ids))];
+      return [
+        ...(await usesOfConnectors(and(eq(secrets.organizationId, organizationId), isUsed))),
+        ...(await usesOfTransforms(organizationId, ids)),
+      ];
     },
+
+    // The transforms of other organizations can't refer to it.
+    allUses: async (ownerId, id) => [
+      ...(await usesOfConnectors(eq(secrets.secretId, id))),
+      ...(await usesOfTransforms(ownerId, [id])),
+    ],
   };
+
+  function usesOfConnectors(isUsed: SQL | undefined): Promise<SecretUse[]> {
+    return queries
+      .select({
+        secretId: sql<string>`coalesce(${secrets.secretId}, ${secrets.id})`,
+        field: secrets.field,
+        id: connectors.id,
+        organizationId: connectors.organizationId,
+        kind: connectors.kind,
+        type: connectors.type,
+        name: connectors.name,
+      })
+      .from(secrets)
+      .innerJoin(connectors, eq(connectors.id, secrets.connectorId))
+      .where(isUsed)
+      .orderBy(asc(connectors.createdAt), asc(connectors.id), asc(secrets.field));
+  }
 
   async function usesOfTransforms(organizationId: string, ids: readonly string[]): Promise<SecretUse[]> {
     const wanted = JSON.stringify({ ids });
@@ -97,7 +128,15 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
     return rows.flatMap(({ id, name, config }) =>
       referredSecrets(config)
         .filter((secretId) => ids.includes(secretId))
-        .map((secretId): SecretUse => ({ secretId, id, name, kind: 'transform', type: 'transform', field: 'secrets' })),
+        .map((secretId): SecretUse => ({
+          secretId,
+          id,
+          organizationId,
+          name,
+          kind: 'transform',
+          type: 'transform',
+          field: 'secrets',
+        })),
     );
   }
 }

@@ -1,15 +1,14 @@
-import { and, arrayContains, asc, count, eq, ilike, isNull, notExists, or, type SQL } from 'drizzle-orm';
+import { and, arrayContains, asc, count, eq, ilike, inArray, isNull, notExists, or, type SQL } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Queries } from './database.js';
+import { containing } from './name-search.js';
 import type { Organization, Organizations, Page, Rows } from './store.js';
 import { organizations as table } from './tables.js';
 
 const teams = alias(table, 'teams');
 
-/** Characters that have a meaning in a pattern of `like`. */
-const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (each) => `\\${each}`);
 const named = (search: string | undefined): SQL | undefined =>
-  search === undefined ? undefined : ilike(table.name, `%${escaped(search)}%`);
+  search === undefined ? undefined : ilike(table.name, containing(search));
 
 export function createOrganizations(queries: Queries): Organizations {
   async function list(filter: SQL | undefined, { limit, offset }: Page): Promise<Rows<Organization>> {
@@ -35,6 +34,24 @@ export function createOrganizations(queries: Queries): Organizations {
     },
 
     teams: (parentId, page, nameSearch) => list(and(eq(table.parentId, parentId), named(nameSearch)), page),
+
+    async teamIds(parentId) {
+      const rows = await queries
+        .select({ id: table.id })
+        .from(table)
+        .where(eq(table.parentId, parentId))
+        .orderBy(asc(table.createdAt), asc(table.id));
+      return rows.map(({ id }) => id);
+    },
+
+    async names(ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await queries
+        .select({ id: table.id, name: table.name })
+        .from(table)
+        .where(inArray(table.id, [...ids]));
+      return new Map(rows.map(({ id, name }) => [id, name]));
+    },
 
     family: (id, page, { nameSearch, parentId, childless = false } = {}) =>
       list(

@@ -58,6 +58,9 @@ export function createPipelines(queries: Queries): Pipelines {
         .orderBy(asc(table.createdAt), asc(table.id));
     },
 
+    usingAnywhere: (componentId) =>
+      queries.select().from(table).where(holding(componentId)).orderBy(asc(table.createdAt), asc(table.id)),
+
     async ofNode(organizationId, nodeId) {
       const holds = sql`${table.nodes} @> ${JSON.stringify([{ id: nodeId }])}::jsonb`;
       const [row] = await queries

@@ -2,13 +2,21 @@ import { referredSecrets } from '@connector-frame/engine';
 import { and, eq, gt, inArray, sql, type SQL } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Connector, OrganizationSecret, Pipeline, StoredSecret, Transform } from './store.js';
-import { connectors, organizationSecrets, pipelineComponents, pipelines, transforms } from './tables.js';
+import {
+  connectors,
+  organizationSecrets,
+  pipelineComponents,
+  pipelines,
+  resourceShares,
+  transforms,
+} from './tables.js';
 import { readWithSecrets } from './with-secrets.js';
 
 /** A pipeline with all of its components, by id. */
 export interface RunningRow {
   pipeline: Pipeline;
   stamp: string;
+  /** Its own connectors, and those that are shared with its organization. */
   connectors: ReadonlyMap<string, Connector>;
   /** Secrets of all connectors in the pipeline. */
   secrets: readonly StoredSecret[];
@@ -64,6 +72,24 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
     return rows.map(({ id, version, parts }) => ({ id, stamp: `${version}.${parts}` }));
   }
 
+  /** Returns which of these connectors are shared, as `<organization> <connector>`. */
+  async function sharedConnectors(
+    connectorIds: readonly string[],
+    organizationIds: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    if (connectorIds.length === 0) return new Set();
+    const rows = await queries
+      .select({ connectorId: resourceShares.connectorId, organizationId: resourceShares.targetOrganizationId })
+      .from(resourceShares)
+      .where(
+        and(
+          inArray(resourceShares.connectorId, [...connectorIds]),
+          inArray(resourceShares.targetOrganizationId, [...organizationIds]),
+        ),
+      );
+    return new Set(rows.map(({ connectorId, organizationId }) => `${organizationId} ${connectorId}`));
+  }
+
   const sharedSecrets = (ids: readonly string[]): Promise<OrganizationSecret[]> =>
     queries
       .select()
@@ -90,9 +116,16 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
             .map(({ component_id: id }) => id),
         ),
       ];
-      const [ends, changes] = [idsOf(false), idsOf(true)];
-      const found = await readWithSecrets(queries, ends);
+      const changes = idsOf(true);
+      const found = await readWithSecrets(queries, idsOf(false));
       const connectorById = byId(found.map(({ connector }) => connector));
+      const isForeign = ({ organizationId, nodes: own }: Pipeline): boolean =>
+        own.some(
+          ({ component_id: id }) => (connectorById.get(id)?.organizationId ?? organizationId) !== organizationId,
+        );
+      const foreign = rows.filter(isForeign);
+      const foreignIds = foreign.flatMap((row) => row.nodes.map(({ component_id: id }) => id));
+      const sharedOnes = await sharedConnectors(foreignIds, [...new Set(foreign.map((row) => row.organizationId))]);
       const secretsOf = new Map(found.map(({ connector, secrets }) => [connector.id, secrets]));
       const transformById = byId(
         changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
@@ -103,21 +136,24 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
         const stamp = known.get(pipeline.id)?.stamp;
         if (stamp === undefined) return [];
         const own = [...new Set(pipeline.nodes.map((node) => node.component_id))];
-        const ofOrganization = <T extends { organizationId: string }>(all: ReadonlyMap<string, T>): Map<string, T> =>
+        const { organizationId } = pipeline;
+        const usable = <T extends { organizationId: string }>(all: ReadonlyMap<string, T>): Map<string, T> =>
           new Map(
             own.flatMap((id): [string, T][] => {
               const row = all.get(id);
-              return row?.organizationId === pipeline.organizationId ? [[id, row]] : [];
+              const isUsable = row?.organizationId === organizationId || sharedOnes.has(`${organizationId} ${id}`);
+              return row && isUsable ? [[id, row]] : [];
             }),
           );
+        const ends = usable(connectorById);
         return [
           {
             pipeline,
             stamp,
-            connectors: ofOrganization(connectorById),
-            secrets: own.flatMap((id) => secretsOf.get(id) ?? []),
-            transforms: ofOrganization(transformById),
-            transformSecrets: shared.filter(({ organizationId }) => organizationId === pipeline.organizationId),
+            connectors: ends,
+            secrets: [...ends.keys()].flatMap((id) => secretsOf.get(id) ?? []),
+            transforms: usable(transformById),
+            transformSecrets: shared.filter((secret) => secret.organizationId === organizationId),
           },
         ];
       });

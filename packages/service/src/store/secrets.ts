@@ -28,6 +28,7 @@ export function createSecrets(queries: Queries): Secrets {
       return queries
         .select({
           id: sql<string>`coalesce(${table.secretId}, ${table.id})`,
+          organizationId: sql<string>`coalesce(${organizationSecrets.organizationId}, ${table.organizationId})`,
           connectorId: table.connectorId,
           field: table.field,
           name: sql<string>`coalesce(${organizationSecrets.name}, ${table.name})`,

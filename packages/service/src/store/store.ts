@@ -8,6 +8,8 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AuditLogs } from './audit-logs.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
+import type { ResourceShares, SharePolicies } from './resource-shares.js';
+import type { ShareViews } from './share-views.js';
 import type {
   apiKeys,
   connectors,
@@ -50,8 +52,11 @@ export type SecretRow = InferSelectModel<typeof secrets>;
 export interface StoredSecret extends SecretRow {
   shared: OrganizationSecret | null;
 }
-/** Metadata of a connector's secret that clients may read. A reference has the id it refers to. */
-export type SecretNote = Pick<SecretRow, 'id' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+/**
+ * Metadata of a connector's secret that clients may read. A reference has the id and the organization
+ * of the secret it refers to.
+ */
+export type SecretNote = Pick<SecretRow, 'id' | 'organizationId' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
 
 /** Metadata of any secret: of one that connectors share, or of one that belongs to a connector. */
 export interface ListedSecret extends Pick<
@@ -63,7 +68,7 @@ export interface ListedSecret extends Pick<
 }
 
 /** A component that uses a secret: a connector in one of its fields, or a transform. */
-export interface SecretUse extends Pick<Connector, 'id' | 'type' | 'name'> {
+export interface SecretUse extends Pick<Connector, 'id' | 'organizationId' | 'type' | 'name'> {
   secretId: string;
   kind: ConnectorKind | 'transform';
   field: string;
@@ -112,6 +117,10 @@ export interface Organizations {
   get(id: string): Promise<Organization | undefined>;
   /** Returns the teams of a parent, oldest first. */
   teams(parentId: string, page: Page, nameSearch?: string): Promise<Rows<Organization>>;
+  /** Returns the ids of all teams of a parent, oldest first. */
+  teamIds(parentId: string): Promise<string[]>;
+  /** Returns the names of those of these organizations that exist. */
+  names(ids: readonly string[]): Promise<Map<string, string>>;
   /** Returns an organization and its teams, oldest first. */
   family(id: string, page: Page, filter?: FamilyFilter): Promise<Rows<Organization>>;
   /** Returns the oldest parent of that name, or with `parentId` the oldest team of that name. */
@@ -163,6 +172,8 @@ export interface Connectors {
   get(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
   /** Returns those of these connectors that exist, of either kind. */
   some(organizationId: string, ids: readonly string[]): Promise<Connector[]>;
+  /** Returns a connector of another organization that is shared with this one. */
+  shared(organizationId: string, kind: ConnectorKind, id: string): Promise<Connector | undefined>;
   /** Returns a connector of either kind with its secrets. */
   withSecrets(organizationId: string, id: string): Promise<ConnectorSecrets | undefined>;
   /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
@@ -170,14 +181,22 @@ export interface Connectors {
   /**
    * Reads and locks connectors of either kind (`FOR UPDATE`) until the transaction ends. Locks them
    * in the order of their ids, which prevents deadlocks.
+   * @param organizationIds those that may own them
    */
-  lockAll(organizationId: string, ids: readonly string[]): Promise<Connector[]>;
+  lockAll(organizationIds: readonly string[], ids: readonly string[]): Promise<Connector[]>;
   /**
-   * Locks the existing rows against deletion (`FOR KEY SHARE`) until the transaction ends. They may
+   * Locks the existing rows against deletion (`FOR KEY SHARE`) until the transaction ends, also those
+   * that are shared with the organization, which can't be taken away from it meanwhile. They may
    * still be updated.
    */
   hold(organizationId: string, ids: readonly string[]): Promise<Pick<Connector, 'id' | 'kind'>[]>;
-  list(organizationId: string, kind: ConnectorKind, page: Page): Promise<Rows<Connector>>;
+  /** @param options `shared: true` includes those that are shared with the organization */
+  list(
+    organizationId: string,
+    kind: ConnectorKind,
+    page: Page,
+    options?: { shared?: boolean },
+  ): Promise<Rows<Connector>>;
   update(connector: Connector): Promise<void>;
   /** Increments the versions of connectors, so that the engine applies them again. */
   touch(ids: readonly string[]): Promise<void>;
@@ -200,12 +219,19 @@ export interface Connectors {
 export interface OrganizationSecrets {
   insert(secret: OrganizationSecret): Promise<void>;
   get(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
+  /** Returns a secret of the organization, or one that is shared with it. */
+  usable(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
   /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
   lock(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
+  /** Locks like `lock`, also a secret that is shared with the organization. */
+  lockUsable(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
   /** @param isRotated whether its value is another one, for the audit log */
   update(secret: OrganizationSecret, isRotated?: boolean): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Returns the metadata of all secrets of an organization, also of those of its connectors. */
+  /**
+   * Returns the metadata of all secrets of an organization, also of those of its connectors, and of
+   * those that are shared with it.
+   */
   list(organizationId: string, page: Page): Promise<Rows<ListedSecret>>;
   /** Returns those of these secrets that exist. */
   some(organizationId: string, ids: readonly string[]): Promise<OrganizationSecret[]>;
@@ -214,6 +240,8 @@ export interface OrganizationSecrets {
    * then the transforms.
    */
   uses(organizationId: string, ids: readonly string[]): Promise<SecretUse[]>;
+  /** Returns what uses a secret, also in the organizations that it is shared with. */
+  allUses(ownerId: string, id: string): Promise<SecretUse[]>;
 }
 
 export interface Secrets {
@@ -270,6 +298,8 @@ export interface Pipelines {
   list(organizationId: string, page: Page, componentId?: string): Promise<Rows<Pipeline>>;
   /** Returns all pipelines that use a connector or transform, oldest first. */
   using(organizationId: string, componentId: string): Promise<Pipeline[]>;
+  /** Returns the pipelines of all organizations that use a connector or transform, oldest first. */
+  usingAnywhere(componentId: string): Promise<Pipeline[]>;
   /** Returns the pipeline that contains a node. */
   ofNode(organizationId: string, nodeId: string): Promise<Pipeline | undefined>;
   /** Returns all pipelines of an organization, oldest first. */
@@ -348,6 +378,9 @@ export interface Tables {
   readonly connectors: Connectors;
   readonly secrets: Secrets;
   readonly organizationSecrets: OrganizationSecrets;
+  readonly resourceShares: ResourceShares;
+  readonly sharePolicies: SharePolicies;
+  readonly shareViews: ShareViews;
   readonly dataKeys: DataKeys;
   readonly transforms: Transforms;
   readonly pipelines: Pipelines;

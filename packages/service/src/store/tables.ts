@@ -140,6 +140,25 @@ export const secrets = pgTable('secrets', {
   secretId: text('secret_id'),
 });
 
+/** Outputs and secrets that an organization shares with its teams. One of the two ids is set. */
+export const resourceShares = pgTable('resource_shares', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  targetOrganizationId: text('target_organization_id').notNull(),
+  connectorId: text('connector_id'),
+  secretId: text('secret_id'),
+  createdAt: timestamptz('created_at').notNull(),
+});
+
+/** Outputs and secrets that new teams get. One of the two ids is set. */
+export const sharePolicies = pgTable('share_policies', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  connectorId: text('connector_id'),
+  secretId: text('secret_id'),
+  createdAt: timestamptz('created_at').notNull(),
+});
+
 /** A node as stored, including client fields that the service does not know. */
 export type StoredNode = PipelineNode & Readonly<Record<string, unknown>>;
 /** An edge as stored, including such fields. */
@@ -226,8 +245,10 @@ export const AUDIT_RESOURCES = [
   'output',
   'pipeline',
   'pipeline_data',
+  'resource_share',
   'role',
   'secret',
+  'share_policy',
   'transform',
 ] as const;
 export type AuditResource = (typeof AUDIT_RESOURCES)[number];

@@ -1,12 +1,16 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, or, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
+import { isSharedWith } from './resource-shares.js';
 import type { ConnectorSecrets } from './store.js';
 import { connectors, organizationSecrets, secrets } from './tables.js';
 
-/** Joins the secret of the organization that a row refers to. */
+/** Joins the secret that a row refers to: one of the organization, or one that is shared with it. */
 export const isReferredTo = and(
   eq(organizationSecrets.id, secrets.secretId),
-  eq(organizationSecrets.organizationId, secrets.organizationId),
+  or(
+    eq(organizationSecrets.organizationId, secrets.organizationId),
+    isSharedWith(organizationSecrets.id, sql`${secrets.organizationId}`),
+  ),
 );
 
 /**

@@ -17,6 +17,7 @@ import type { Egress } from '@connector-frame/engine/egress';
 import { runtimeConfig } from '../../connectors/runtime-config.js';
 import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
 import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
+import { notRunning, withoutDetails } from './shared-output.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Connector } from '../../store/store.js';
 import type { StoredNode } from '../../store/tables.js';
@@ -42,15 +43,17 @@ export interface ComponentTools {
 export type OpenedById = ReadonlyMap<string, OpenedSecrets>;
 
 /**
- * Opens the secrets of all connectors of a pipeline. A secret does not open for overridden settings
+ * Opens the secrets of all connectors of a pipeline, also of those that are shared with its
+ * organization. A secret does not open for overridden settings
  * that would send it elsewhere.
  */
 export function openedOf(row: RunningRow, vault: OrganizationVault, catalog: Catalog): OpenedById {
   const opened = new Map<string, OpenedSecrets>();
-  const open = (id: string, { id: connectorId, kind, type: typeId }: Connector, settings: Connector['settings']) => {
+  const open = (id: string, connector: Connector, settings: Connector['settings']) => {
+    const { id: connectorId, organizationId, kind, type: typeId } = connector;
     const type = catalog.get(kind, typeId);
     const own = row.secrets.filter((secret) => secret.connectorId === connectorId);
-    if (type && own.length > 0) opened.set(id, openSecrets(type, settings, own, vault));
+    if (type && own.length > 0) opened.set(id, openSecrets(type, settings, own, vault.of(organizationId)));
   };
   for (const [id, connector] of row.connectors) open(id, connector, connector.settings);
   for (const node of row.pipeline.nodes) {
@@ -85,7 +88,7 @@ export async function componentsOf(
         const input = connector && createInputOf(...(await partsOf(node, connector, secrets, tools)));
         if (input) inputs.set(node.id, input);
       } else if (node.component_type === 'output') {
-        const output = connector && createOutputOf(...(await partsOf(node, connector, secrets, tools)));
+        const output = connector && (await outputOf(row.pipeline, node, connector, secrets, tools));
         if (output) outputs.set(node.id, output);
       }
     } catch (error) {
@@ -99,6 +102,23 @@ type Parts = [ConnectorContext['type'], ConnectorConfig, ConnectorContext];
 
 const createOutputOf = (...[type, config, context]: Parts): Output | undefined =>
   connectors(type).createOutput?.(config, context);
+
+async function outputOf(
+  { organizationId }: RunningRow['pipeline'],
+  node: StoredNode,
+  connector: Connector,
+  secrets: OpenedById,
+  tools: ComponentTools,
+): Promise<Output | undefined> {
+  const create = async () => createOutputOf(...(await partsOf(node, connector, secrets, tools)));
+  if (connector.organizationId === organizationId) return create();
+  try {
+    const output = await create();
+    return output && withoutDetails(output);
+  } catch (error) {
+    throw notRunning(problemOf(error, node).code);
+  }
+}
 
 async function partsOf(
   node: StoredNode,
