@@ -7,6 +7,8 @@ export interface Operation {
   path: string;
   /** Whether the operation requires no credentials. */
   isPublic: boolean;
+  /** Whether the operation requires an API key of the operator. */
+  isOperator: boolean;
   session: 'allow' | 'deny';
   /** Slugs of the permissions that an API key needs. */
   permissions: readonly string[];
@@ -44,6 +46,7 @@ interface DocumentOperation {
   parameters?: Parameter[];
   operationId: string;
   'x-public'?: true;
+  'x-operator'?: true;
   'x-session': 'allow' | 'deny';
   'x-permissions'?: string[];
   requestBody?: { content: { 'application/json'?: { schema: Schema } } };
@@ -66,6 +69,7 @@ export async function operationsOf(app: App): Promise<Operation[]> {
         method: method.toUpperCase(),
         path,
         isPublic: operation['x-public'] === true,
+        isOperator: operation['x-operator'] === true,
         session: operation['x-session'],
         permissions: operation['x-permissions'] ?? [],
         isStream: Object.hasOwn(operation.responses['200']?.content ?? {}, 'text/event-stream'),

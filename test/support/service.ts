@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from '../../packages/service/src/app.js';
 import { bootstrap } from '../../packages/service/src/bootstrap.js';
 import { createSessionTokens, type SessionTokens } from '../../packages/service/src/auth/session-tokens.js';
+import { createUserTokens, type UserTokens } from '../../packages/service/src/auth/user-tokens.js';
 import type { Clock } from '../../packages/service/src/clock.js';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
 import type { DropIn } from '../../packages/service/src/embed/drop-in.js';
@@ -27,6 +28,8 @@ import { masterKey, type MasterKey } from '../../packages/service/src/secrets/ma
 import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
 import { createStore } from '../../packages/service/src/store/create-store.js';
 import type { Database } from '../../packages/service/src/store/database.js';
+import type { ResolveTxt } from '../../packages/service/src/sign-in/domain-proof.js';
+import type { Mailer } from '../../packages/service/src/sign-in/mailer.js';
 import type { Store } from '../../packages/service/src/store/store.js';
 import { connectors } from '../../packages/connectors/src/index.js';
 
@@ -40,6 +43,10 @@ export const unlimited: RateLimitSettings = {
   test_key: null,
   test_type: null,
   test_organization: null,
+  user: null,
+  sign_in: null,
+  sign_in_address: null,
+  invite: null,
 };
 
 /** Origin of the page that embeds the frame in these tests. */
@@ -60,6 +67,9 @@ export interface TestServiceOptions {
   /** Replaces the guarded egress, to observe its traffic. */
   egress?: Egress;
   clock?: TestClock;
+  mailer?: Mailer;
+  /** Default: no name has a TXT record. */
+  resolveTxt?: ResolveTxt;
   /** The engine that runs pipelines; absent: none. */
   engine?: PipelineEngine;
   /**
@@ -100,6 +110,7 @@ export interface TestService {
   store: Store;
   vault: Vault;
   sessions: SessionTokens;
+  userTokens: UserTokens;
   master: MasterKey;
   readiness: Readiness;
   clock: TestClock;
@@ -116,8 +127,8 @@ export interface TestService {
   /** Mints a session token through the API. */
   session(tenant: Tenant, options?: Record<string, unknown>): Promise<string>;
   /**
-   * Calls the API in this process and checks the response against the OpenAPI document. `key` and
-   * `session` are credentials.
+   * Calls the API in this process and checks the response against the OpenAPI document. `key`,
+   * `session` and `user` are credentials.
    */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
@@ -125,6 +136,8 @@ export interface TestService {
 export interface CallOptions {
   key?: string;
   session?: string;
+  /** Access token of a user. */
+  user?: string;
   body?: unknown;
   headers?: Record<string, string>;
   /** Address of the client. */
@@ -152,6 +165,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const store = createStore(database);
   const vault = await openVault(store, { current: master }, clock);
   const sessions = createSessionTokens([master.derive('sessions')], clock);
+  const userTokens = createUserTokens([master.derive('users')], clock);
   const readiness = createReadiness(databaseChecks(store, vault, await store.schemaVersion()));
   const egress = options.egress ?? createEgress({ allow: options.egressAllow ?? [] });
   const catalog = loadCatalog();
@@ -166,6 +180,9 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     store,
     secrets: vault,
     sessions,
+    userTokens,
+    ...(options.mailer && { mailer: options.mailer }),
+    resolveTxt: options.resolveTxt ?? (() => Promise.reject(new Error('no record'))),
     catalog,
     connectors,
     egress,
@@ -188,6 +205,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     store,
     vault,
     sessions,
+    userTokens,
     master,
     readiness,
     clock,
@@ -205,7 +223,9 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     },
 
     async tenant(name) {
-      const made = await bootstrap({ store, secrets: vault, clock }, { organization: name, teams: [`${name} team`] });
+      // Not the operator's: tests of isolation use the keys of two tenants.
+      const options = { organization: name, teams: [`${name} team`], operator: false };
+      const made = await bootstrap({ store, secrets: vault, clock }, options);
       return { id: made.organizationId, key: made.apiKey, team: made.teams[`${name} team`] ?? '' };
     },
 
@@ -221,14 +241,15 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
 }
 
 function caller(app: App, conform: Conformance): TestService['call'] {
-  return async (method, path, { key, session, body, headers = {}, peer = '192.0.2.1' } = {}) => {
+  return async (method, path, { key, session, user, body, headers = {}, peer = '192.0.2.1' } = {}) => {
+    const bearer = session ?? user;
     const response = await app.request(
       path,
       {
         method,
         headers: {
           ...(key === undefined ? {} : { 'x-api-key': key }),
-          ...(session === undefined ? {} : { authorization: `Bearer ${session}` }),
+          ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },

@@ -6,12 +6,15 @@ import type { Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createPrincipals } from './auth/principals.js';
 import type { SessionTokens } from './auth/session-tokens.js';
+import type { UserTokens } from './auth/user-tokens.js';
 import type { Clock } from './clock.js';
 import { createCatalogResponses } from './connectors/catalog-responses.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
 import { createParentOrigins } from './embed/parent-origins.js';
+import { createFeatureFlags } from './features/feature-flags.js';
+import type { FeatureDefaults } from './features/features.js';
 import { methodNotAllowed, notFound } from './api-error.js';
 import { createAllowedMethods } from './http/allowed-methods.js';
 import { createClientAddress } from './http/client-address.js';
@@ -30,6 +33,9 @@ import { noEngine, type PipelineEngine } from './pipelines/engine.js';
 import type { Readiness } from './readiness.js';
 import { allRoutes } from './routes/index.js';
 import type { Vault } from './secrets/vault.js';
+import { createSignIn, type SignInSettings } from './sign-in/create-sign-in.js';
+import type { ResolveTxt } from './sign-in/domain-proof.js';
+import type { Mailer } from './sign-in/mailer.js';
 import type { Store } from './store/store.js';
 
 export interface AppSettings {
@@ -45,6 +51,16 @@ export interface AppSettings {
   trustedProxies?: readonly string[];
   /** Bearer token required to read `/metrics`. If absent, `/metrics` is public. */
   metricsToken?: string;
+  /** Origins of pages that users sign in to, and that call the API with their tokens. */
+  consoleOrigins?: readonly string[];
+  /** How users sign in. Default: only through connections of organizations. */
+  signIn?: SignInSettings;
+  /** Whether pipelines run, in this replica or another one. Default: whether there is an engine. */
+  runsPipelines?: boolean;
+  /** Whether outputs can write files on this machine. Default true. */
+  fileOutputs?: boolean;
+  /** Whether types in beta are offered. Default true. */
+  betaTypes?: boolean;
   /** Whether keys with `pipeline:data:read` may watch records that pass a node. Default true. */
   nodeData?: boolean;
   /** Whether nodes of pipelines may override settings of their connectors. Default true. */
@@ -57,6 +73,11 @@ export interface AppDeps {
   store: Store;
   secrets: Vault;
   sessions: SessionTokens;
+  userTokens: UserTokens;
+  /** Sends invitations. If absent, their links are in responses. */
+  mailer?: Mailer;
+  /** Looks up the proof that a domain belongs to an organization. Default: the machine's resolver. */
+  resolveTxt?: ResolveTxt;
   catalog: Catalog;
   /** Implementations of the connector types, for connection tests and pipelines. */
   connectors: Connectors;
@@ -90,14 +111,31 @@ export type App = OpenAPIHono;
  * ```
  */
 export function createApp(deps: AppDeps): App {
-  const { store, secrets, sessions, catalog, limits, settings, clock, log, metrics } = deps;
+  const { store, secrets, sessions, userTokens, catalog, limits, settings, clock, log, metrics } = deps;
   const embedOrigins = new Set([new URL(settings.publicUrl).origin, ...(settings.embedOrigins ?? [])]);
-  const principals = createPrincipals(store, secrets, sessions, clock);
+  const consoleOrigins = new Set(settings.consoleOrigins);
+  const principals = createPrincipals({ store, vault: secrets, sessions, userTokens, clock });
   const clientAddress = createClientAddress(settings.trustedProxies ?? []);
-  const accessControl = createAccessControl({ principals, limits, clientAddress, embedOrigins });
+  const accessControl = createAccessControl({ principals, limits, clientAddress, embedOrigins, consoleOrigins });
   const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
-  const cors = createCors(embedOrigins);
+  const cors = createCors(new Set([...embedOrigins, ...consoleOrigins]));
   const engine = deps.engine ?? noEngine;
+  const flags = createFeatureFlags({ store, defaults: featureDefaults(deps), clock });
+  const signIn = createSignIn({
+    store,
+    vault: secrets,
+    userTokens,
+    flags,
+    limits,
+    egress: deps.egress,
+    clock,
+    log,
+    publicUrl: settings.publicUrl,
+    consoleOrigins,
+    settings: settings.signIn ?? {},
+    ...(deps.mailer && { mailer: deps.mailer }),
+    ...(deps.resolveTxt && { resolveTxt: deps.resolveTxt }),
+  });
   const observe = createObserver(log, metrics, (request) =>
     engine.logRequest(request.organizationId, requestEntry(request)),
   );
@@ -132,8 +170,8 @@ export function createApp(deps: AppDeps): App {
       closing: deps.closing ?? new AbortController().signal,
       parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),
       limits,
-      nodeData: settings.nodeData ?? true,
-      configOverrides: settings.configOverrides ?? true,
+      flags,
+      signIn,
       metrics,
       clock,
       ingest: createIngestContext(deps, settings),
@@ -174,3 +212,13 @@ export function createApp(deps: AppDeps): App {
   });
   return app;
 }
+
+const featureDefaults = ({ engine, settings }: AppDeps): FeatureDefaults => ({
+  engine: settings.runsPipelines ?? engine !== undefined,
+  file_outputs: settings.fileOutputs ?? true,
+  node_data: settings.nodeData ?? true,
+  config_overrides: settings.configOverrides ?? true,
+  beta_types: settings.betaTypes ?? true,
+  local_sign_in: settings.signIn?.localAccounts ?? false,
+  oidc_sign_in: settings.signIn?.oidc !== undefined,
+});

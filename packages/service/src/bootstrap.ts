@@ -5,7 +5,7 @@ import { newOrganization } from './auth/new-organization.js';
 import { defaultRoles, type Grant } from './permissions.js';
 import { systemClock, type Clock } from './clock.js';
 import type { Vault } from './secrets/vault.js';
-import type { Store, Tables } from './store/store.js';
+import type { ApiKey, Store, Tables } from './store/store.js';
 
 export interface BootstrapOptions {
   /** Name of the parent organization. It is created if it does not exist. */
@@ -16,6 +16,8 @@ export interface BootstrapOptions {
   apiKey?: string;
   /** Name of the key. A new key replaces the active keys with this name. Default `bootstrap`. */
   keyName?: string;
+  /** Whether the key may also do what only the operator may. Default true. */
+  operator?: boolean;
   /** Permissions of the key, or sets of them. Default: the role Admin. */
   permissions?: readonly Grant[];
   /**
@@ -78,19 +80,30 @@ export async function bootstrap(
   });
 }
 
+/** Marks a configured key that an earlier release created as a key of the operator. */
+async function makeOperator(tables: Tables, organizationId: string, { id, isOperator }: ApiKey): Promise<void> {
+  const key = isOperator ? undefined : await tables.apiKeys.lock(organizationId, id);
+  if (!key) return;
+  const { roleName: _name, rolePermissions: _permissions, ...stored } = key;
+  await tables.apiKeys.update({ ...stored, isOperator: true });
+}
+
 async function provideKey(
   tables: Tables,
   vault: Vault,
   clock: Clock,
   organizationId: string,
-  { apiKey, keyName = 'bootstrap', permissions }: BootstrapOptions,
+  { apiKey, keyName = 'bootstrap', operator = true, permissions }: BootstrapOptions,
 ): Promise<{ apiKey: string; apiKeyId: string }> {
   if (apiKey !== undefined) {
     const known = await tables.apiKeys.byDigest(vault.digest('api-key', apiKey));
     if (known && (known.organizationId !== organizationId || known.revokedAt !== null)) {
       throw new Error('The given API key was revoked or belongs to another organization. Use another key.');
     }
-    if (known) return { apiKey, apiKeyId: known.id };
+    if (known) {
+      if (operator) await makeOperator(tables, organizationId, known);
+      return { apiKey, apiKeyId: known.id };
+    }
   }
   const now = new Date(clock.now());
   const { rows } = await tables.apiKeys.list(organizationId, { limit: 1_000, offset: 0 });
@@ -105,6 +118,8 @@ async function provideKey(
       organizationId,
       name: keyName,
       access: permissions ? { permissions } : { roleId: defaultRoles.admin.id },
+      createdBy: { type: 'service', id: 'bootstrap', name: 'bootstrap' },
+      isOperator: operator,
       ...(apiKey === undefined ? {} : { text: apiKey }),
     },
     vault,

@@ -4,6 +4,7 @@ import { isPageOrigin } from './embed/origin.js';
 import { DEFAULT_PORTS } from './connectors/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
 import { readMasterKey } from './secrets/master-key.js';
+import { Email } from './sign-in/email.js';
 
 /**
  * Thrown if environment variables are invalid. The message names each variable, what is wrong with
@@ -63,6 +64,12 @@ const base = z
   .refine(isBase, 'an address: https://connect.example')
   .transform((text) => text.replace(/\/+$/, ''));
 
+const issuer = z
+  .string()
+  .refine((text) => isBase(text) && (new URL(text).protocol === 'https:' || isPageOrigin(new URL(text).origin)), {
+    error: 'the address of the identity provider: https://login.example',
+  });
+
 const MIB = 1024 * 1024;
 const MAX_BYTES = 2 ** 50;
 const bytesHint = 'bytes, at least 1048576, for example 268435456';
@@ -115,6 +122,10 @@ const Variables = z.object({
   RATE_LIMIT_KEY: rateLimit(defaultRateLimits.key),
   RATE_LIMIT_ORGANIZATION: rateLimit(defaultRateLimits.organization),
   RATE_LIMIT_SESSION: rateLimit(defaultRateLimits.session),
+  RATE_LIMIT_USER: rateLimit(defaultRateLimits.user),
+  RATE_LIMIT_SIGN_IN: rateLimit(defaultRateLimits.sign_in),
+  RATE_LIMIT_SIGN_IN_ADDRESS: rateLimit(defaultRateLimits.sign_in_address),
+  RATE_LIMIT_INVITE: rateLimit(defaultRateLimits.invite),
   RATE_LIMIT_TEST: rateLimit(defaultRateLimits.test),
   RATE_LIMIT_TEST_KEY: rateLimit(defaultRateLimits.test_key),
   RATE_LIMIT_TEST_TYPE: rateLimit(defaultRateLimits.test_type),
@@ -141,6 +152,28 @@ const Variables = z.object({
     .enum(['on', 'off'], '"on", or "off" to forbid new overrides of connectors in pipelines')
     .default('on'),
   NODE_DATA: z.enum(['on', 'off'], '"on", or "off" to forbid watching the records that pass a node').default('on'),
+  BETA_TYPES: z.enum(['on', 'off'], '"on", or "off" to hide connector types in beta').default('on'),
+  CONSOLE_ORIGINS: origins,
+  OIDC_ISSUER: issuer.optional(),
+  OIDC_CLIENT_ID: z.string().max(500).optional(),
+  OIDC_CLIENT_SECRET: z.string().max(2_000).optional(),
+  OIDC_TRUST_EMAIL: z
+    .enum(['on', 'off'], '"on" if all addresses of the identity provider are confirmed, or "off"')
+    .default('off'),
+  LOCAL_ACCOUNTS: z.enum(['on', 'off'], '"on" for accounts with passwords, or "off"').default('off'),
+  LOCAL_MFA: z
+    .enum(['required', 'optional'], '"required" for a second factor of every local account, or "optional"')
+    .default('required'),
+  USER_SESSION_HOURS: integer(1, 720, 'hours, at most 720').default(12),
+  SMTP_URL: z
+    .string()
+    .refine((text) => URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol), 'smtps://user:password@host:465')
+    .optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/, 'an address: Connectors <connectors@example.com>')
+    .optional(),
+  BOOTSTRAP_ADMIN_EMAIL: Email.optional(),
   METRICS_DAYS: integer(1, 3_650, 'days, at most 3650').default(90),
   METRICS_PIPELINES: integer(0, 10_000, 'a number of pipelines, at most 10000').default(200),
   METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
@@ -166,7 +199,31 @@ const WithBootstrap = Variables.refine(
   },
 );
 
-const Environment = WithBootstrap.refine(
+const WithSignIn = WithBootstrap.refine(
+  (env) => (env.OIDC_ISSUER === undefined) === (env.OIDC_CLIENT_ID === undefined),
+  { path: ['OIDC_CLIENT_ID'], error: 'set together with OIDC_ISSUER' },
+)
+  .refine((env) => env.OIDC_ISSUER === undefined || env.LOCAL_ACCOUNTS === 'off', {
+    path: ['LOCAL_ACCOUNTS'],
+    error: '"off" with OIDC_ISSUER: users sign in through the identity provider',
+  })
+  .refine((env) => (env.SMTP_URL === undefined) === (env.MAIL_FROM === undefined), {
+    path: ['MAIL_FROM'],
+    error: 'set together with SMTP_URL',
+  })
+  .refine((env) => env.BOOTSTRAP_ADMIN_EMAIL === undefined || env.BOOTSTRAP_ORGANIZATION !== undefined, {
+    path: ['BOOTSTRAP_ORGANIZATION'],
+    error: 'set together with BOOTSTRAP_ADMIN_EMAIL',
+  })
+  .refine(
+    (env) => env.BOOTSTRAP_ADMIN_EMAIL === undefined || env.OIDC_ISSUER !== undefined || env.SMTP_URL !== undefined,
+    {
+      path: ['BOOTSTRAP_ADMIN_EMAIL'],
+      error: 'set with OIDC_ISSUER or SMTP_URL; otherwise create the link with POST /v1/{org}/invites',
+    },
+  );
+
+const Environment = WithSignIn.refine(
   (env) => (env.SYSLOG_TLS_KEY === undefined) === (env.SYSLOG_TLS_CERT === undefined),
   { path: ['SYSLOG_TLS_CERT'], error: 'set together with SYSLOG_TLS_KEY: files in PEM' },
 ).refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {

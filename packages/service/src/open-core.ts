@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { createSessionTokens, type SessionTokens } from './auth/session-tokens.js';
+import { createUserTokens, type UserTokens } from './auth/user-tokens.js';
 import type { Clock } from './clock.js';
 import type { Env } from './env.js';
 import { createKeyFile, readKeyFile } from './secrets/key-file.js';
@@ -17,6 +18,7 @@ export interface Core {
   store: Store;
   vault: Vault;
   sessions: SessionTokens;
+  userTokens: UserTokens;
   schemaVersion: number;
 }
 
@@ -47,9 +49,13 @@ export async function openCore(env: CoreEnv, clock: Clock, log: Logger): Promise
     await migrate(database, migrations);
     const store = createStore(database);
     const vault = await openVault(store, { current, ...(previous ? { previous } : {}) }, clock);
-    const older = previous ? [previous.derive('sessions')] : [];
-    const sessions = createSessionTokens([current.derive('sessions'), ...older], clock);
-    return { database, store, vault, sessions, schemaVersion: migrations.at(-1)?.version ?? 0 };
+    const keysFor = (purpose: string): [Buffer, ...Buffer[]] => [
+      current.derive(purpose),
+      ...(previous ? [previous.derive(purpose)] : []),
+    ];
+    const sessions = createSessionTokens(keysFor('sessions'), clock);
+    const userTokens = createUserTokens(keysFor('users'), clock);
+    return { database, store, vault, sessions, userTokens, schemaVersion: migrations.at(-1)?.version ?? 0 };
   } catch (error) {
     await database.close();
     throw error;

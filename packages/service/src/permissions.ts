@@ -1,11 +1,14 @@
 /**
  * Every permission, by its slug: what it allows. A route names the permissions that an API key
- * needs. Add an entry together with the first route that needs it.
+ * or a user needs. Add an entry together with the first route that needs it.
  */
 const descriptions = {
   'apikey:delete': 'Revoke API keys',
   'apikey:read': 'Read API keys, without their tokens',
   'apikey:write': 'Create, change and regenerate API keys',
+  'connection:delete': 'Delete connections for single sign-on, with their users',
+  'connection:read': 'Read connections for single sign-on',
+  'connection:write': 'Create and change connections for single sign-on',
   'input:delete': 'Delete inputs',
   'input:read': 'Read inputs and the types of inputs',
   'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
@@ -36,6 +39,9 @@ const descriptions = {
   'transform:delete': 'Delete transforms',
   'transform:read': 'Read transforms',
   'transform:write': 'Create and change transforms',
+  'user:delete': 'Remove members of the organization, and withdraw invitations',
+  'user:read': 'Read members of the organization and invitations',
+  'user:write': 'Invite people, and change the roles of members',
 } as const;
 
 /** Slug of a permission of an API key. A key can only grant permissions that it has itself. */
@@ -49,7 +55,8 @@ export const permissions = Object.keys(descriptions) as [Permission, ...Permissi
 export const describePermission = (permission: Permission): string => descriptions[permission];
 
 /** What `read` and `write` exclude: who may do what, and who did what. */
-const isManagement = (permission: Permission): boolean => /^(apikey:|role:|organization:logs:)/.test(permission);
+const isManagement = (permission: Permission): boolean =>
+  /^(apikey:|connection:|role:|user:|organization:logs:)/.test(permission);
 const isRead = (permission: Permission): boolean => permission.endsWith(':read');
 
 /** Named sets of permissions that a key can be created with, besides single permissions. */

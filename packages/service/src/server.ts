@@ -29,6 +29,9 @@ import { notifyOthers } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
+import type { SignInSettings } from './sign-in/create-sign-in.js';
+import { bootstrapAdmin } from './sign-in/bootstrap-admin.js';
+import { createMailer, type Mailer } from './sign-in/mailer.js';
 import { startSweeper } from './sweeper.js';
 import { createEngineLeases } from './store/engine-leases.js';
 import { createEngineState } from './store/engine-state.js';
@@ -102,11 +105,12 @@ export async function createServer(
 
 async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Promise<RunningServer> {
   const { store, vault: secrets } = core;
+  let organizationId: string | undefined;
   if (env.BOOTSTRAP_ORGANIZATION !== undefined && env.SERVICE_API_KEY !== undefined) {
-    const { organizationId } = await bootstrap(
+    ({ organizationId } = await bootstrap(
       { store, secrets },
       { organization: env.BOOTSTRAP_ORGANIZATION, apiKey: env.SERVICE_API_KEY },
-    );
+    ));
     log.info({ organization_id: organizationId, name: env.BOOTSTRAP_ORGANIZATION }, 'organization bootstrapped');
   }
   // Open the port first: the app needs its own URL, and SERVICE_PORT may be 0.
@@ -115,13 +119,31 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
     if (env.ENGINE === 'on') engine = await openEngine(await engineOptions(env, core, egress, log));
-    return assemble({ env, core, files, log, listener, egress, engine });
+    const server = assemble({ env, core, files, log, listener, egress, engine });
+    if (organizationId !== undefined) await inviteAdmin(env, core, organizationId, server.url, log);
+    return server;
   } catch (error) {
     await listener.drain();
     await engine?.close();
     throw error;
   }
 }
+
+/** Adds or invites the administrator of `BOOTSTRAP_ADMIN_EMAIL`. A failure does not stop the service. */
+async function inviteAdmin(env: Env, core: Core, organizationId: string, url: string, log: Logger): Promise<void> {
+  const { BOOTSTRAP_ADMIN_EMAIL: email, OIDC_ISSUER, PUBLIC_URL } = env;
+  if (email === undefined) return;
+  const tools = { ...core, clock: systemClock, mailer: mailerOf(env), publicUrl: PUBLIC_URL ?? url };
+  try {
+    const done = await bootstrapAdmin(tools, { organizationId, email, hasProvider: OIDC_ISSUER !== undefined });
+    if (done !== undefined) log.info({ organization_id: organizationId }, `administrator ${done}`);
+  } catch (error) {
+    log.warn({ problem: describeError(error) }, 'could not invite the administrator; the next start retries');
+  }
+}
+
+const mailerOf = ({ SMTP_URL, MAIL_FROM }: Env): Mailer | undefined =>
+  SMTP_URL === undefined || MAIL_FROM === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM);
 
 async function engineOptions(
   env: Env,
@@ -193,7 +215,8 @@ const isInside = (folder: string, path: string): boolean => {
 };
 
 function assemble({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
-  const { store, vault: secrets, sessions, database, schemaVersion } = core;
+  const { store, vault: secrets, sessions, userTokens, database, schemaVersion } = core;
+  const mailer = mailerOf(env);
   const ending = new AbortController();
   const metrics = createMetrics({ process: true });
   if (engine) metrics.watchPipelines(engine);
@@ -209,6 +232,8 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
     store,
     secrets,
     sessions,
+    userTokens,
+    ...(mailer && { mailer }),
     catalog: loadCatalog(),
     connectors,
     egress,
@@ -218,6 +243,10 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
         key: env.RATE_LIMIT_KEY,
         organization: env.RATE_LIMIT_ORGANIZATION,
         session: env.RATE_LIMIT_SESSION,
+        user: env.RATE_LIMIT_USER,
+        sign_in: env.RATE_LIMIT_SIGN_IN,
+        sign_in_address: env.RATE_LIMIT_SIGN_IN_ADDRESS,
+        invite: env.RATE_LIMIT_INVITE,
         test: env.RATE_LIMIT_TEST,
         test_key: env.RATE_LIMIT_TEST_KEY,
         test_type: env.RATE_LIMIT_TEST_TYPE,
@@ -290,9 +319,27 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     embedOrigins: [...names, ...EMBED_ORIGINS],
     allowedParentOrigins: env.ALLOWED_PARENT_ORIGINS,
     trustedProxies: env.TRUST_PROXY,
+    consoleOrigins: env.CONSOLE_ORIGINS,
+    signIn: signInSettings(env),
+    // Another replica may run the engine.
+    runsPipelines: env.ENGINE === 'on' || env.DATABASE_URL !== undefined,
+    fileOutputs: env.FILE_OUTPUT_DIR !== undefined,
+    betaTypes: env.BETA_TYPES === 'on',
     nodeData: env.NODE_DATA === 'on',
     configOverrides: env.CONFIG_OVERRIDES === 'on',
     syslog: syslogSettings(env),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
+  };
+}
+
+function signInSettings(env: Env): SignInSettings {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  const hasIssuer = issuer !== undefined && clientId !== undefined;
+  const trustEmail = env.OIDC_TRUST_EMAIL === 'on';
+  return {
+    localAccounts: env.LOCAL_ACCOUNTS === 'on',
+    requireSecondFactor: env.LOCAL_MFA === 'required',
+    ttl: env.USER_SESSION_HOURS * 3_600,
+    ...(hasIssuer && { oidc: { issuer, clientId, trustEmail, ...(clientSecret !== undefined && { clientSecret }) } }),
   };
 }

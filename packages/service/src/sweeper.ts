@@ -5,6 +5,10 @@ import type { Store } from './store/store.js';
 
 /** Milliseconds between deletions of expired rows. */
 const INTERVAL = 600_000;
+/** Milliseconds after which a user without any role is deleted. */
+const UNUSED_USER_MS = 30 * 86_400_000;
+/** Users that one sweep deletes at most. */
+const MAX_USERS = 1_000;
 
 export interface Sweeper {
   /** Stops it, and resolves when the statement that is running has ended. */
@@ -12,8 +16,8 @@ export interface Sweeper {
 }
 
 /**
- * Deletes expired idempotency keys and rows of the audit log now and then at an interval. Every
- * replica may do it.
+ * Deletes expired idempotency keys, sign-ins, invitations and rows of the audit log, and users without a
+ * role, now and then at an interval. Every replica may do it.
  * @param days days for which the audit log is kept
  */
 export function startSweeper({
@@ -21,7 +25,7 @@ export function startSweeper({
   days,
   log,
 }: {
-  store: Pick<Store, 'idempotency' | 'auditLogs'>;
+  store: Pick<Store, 'idempotency' | 'auditLogs' | 'signIns' | 'invitations' | 'users'>;
   days: number;
   log: Logger;
 }): Sweeper {
@@ -32,6 +36,10 @@ export function startSweeper({
     const now = Date.now();
     try {
       await store.idempotency.sweep(new Date(now));
+      await store.signIns.sweep(new Date(now));
+      await store.invitations.sweep(new Date(now));
+      const unused = await store.users.sweep(new Date(now - UNUSED_USER_MS), MAX_USERS);
+      if (unused > 0) log.info({ rows: unused }, 'users without a role deleted');
       const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
       if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
     } catch (error) {

@@ -45,6 +45,11 @@ export class ChangeSet {
     });
   }
 
+  /** Returns whether the resource was locked or written in this transaction. */
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
   /** @throws TypeError if the resource was not locked in this transaction */
   updated(snapshot: Snapshot): void {
     Object.assign(this.#entry(snapshot.id), { after: snapshot, isWritten: true });

@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Tables, WriteName } from '../store/store.js';
 import type { NewAuditLog } from '../store/audit-logs.js';
+import type { FeatureOverride } from '../store/feature-overrides.js';
 import type { Author } from './author.js';
 import { ChangeSet } from './change-set.js';
 import {
   ofApiKey,
   ofConnector,
+  ofFeatureOverride,
+  ofInvitation,
+  ofMembership,
   ofOrganization,
   ofPipeline,
   ofResourceShare,
   ofRole,
   ofSecret,
   ofSharePolicy,
+  ofSsoConnection,
   ofTransform,
   type Snapshot,
 } from './snapshot.js';
@@ -28,7 +33,7 @@ export async function recordWrites<T>(
   work: (tables: Tables) => Promise<T>,
 ): Promise<T> {
   const changes = new ChangeSet();
-  const result = await work(recordingTables(tables, changes));
+  const result = await work(recordingTables(tables, changes, author));
   const notes = await tables.secrets.notes(changes.connectorIds);
   await tables.auditLogs.append(
     changes
@@ -61,9 +66,9 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  * Returns tables whose writes are noted in `changes`. Lists every table: a new one is a type error
  * until it is decided whether its changes are recorded.
  */
-function recordingTables(tables: Tables, changes: ChangeSet): Tables {
+function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies } = tables;
+  const { resourceShares, sharePolicies, memberships, invitations, ssoConnections, featureOverrides } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -72,6 +77,8 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
     if (found !== undefined) changes.locked(snapshotOf(found));
     return found;
   };
+  /** A feature of a user belongs to no organization; its change is in the log of the operator's. */
+  const logOf = (row: FeatureOverride): string => row.organizationId ?? author.organizationId ?? '';
   const noteSecrets = async (connectorId: string): Promise<void> => {
     if (changes.needsSecrets(connectorId)) changes.secretsBefore(connectorId, await secrets.notes([connectorId]));
   };
@@ -126,6 +133,74 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
           await roles.remove(organizationId, id);
         },
       } satisfies Writes<typeof roles>),
+    },
+    memberships: {
+      ...memberships,
+      lock: (organizationId, userId) => notedLock(memberships.lock(organizationId, userId), ofMembership),
+      ...({
+        async insert(row) {
+          await memberships.insert(row);
+          changes.inserted(ofMembership(row));
+        },
+        async update(row) {
+          await memberships.update(row);
+          changes.updated(ofMembership(row));
+        },
+        async remove(row) {
+          changes.removed(row.userId);
+          await memberships.remove(row);
+        },
+      } satisfies Writes<typeof memberships>),
+    },
+    invitations: {
+      ...invitations,
+      lockOf: (organizationId, email) => notedLock(invitations.lockOf(organizationId, email), ofInvitation),
+      lock: (organizationId, id) => notedLock(invitations.lock(organizationId, id), ofInvitation),
+      ...({
+        async insert(row) {
+          await invitations.insert(row);
+          changes.inserted(ofInvitation(row));
+        },
+        async remove(organizationId, id) {
+          changes.removed(id);
+          await invitations.remove(organizationId, id);
+        },
+      } satisfies Writes<typeof invitations>),
+    },
+    ssoConnections: {
+      ...ssoConnections,
+      lock: (organizationId, id) => notedLock(ssoConnections.lock(organizationId, id), ofSsoConnection),
+      ...({
+        async insert(row) {
+          await ssoConnections.insert(row);
+          changes.inserted(ofSsoConnection(row));
+        },
+        async update(row) {
+          await ssoConnections.update(row);
+          changes.updated(ofSsoConnection(row));
+        },
+        async remove(organizationId, id) {
+          changes.removed(id);
+          await ssoConnections.remove(organizationId, id);
+        },
+      } satisfies Writes<typeof ssoConnections>),
+    },
+    featureOverrides: {
+      ...featureOverrides,
+      lock: (feature, subject) =>
+        notedLock(featureOverrides.lock(feature, subject), (row) => ofFeatureOverride(row, logOf(row))),
+      ...({
+        async put(row) {
+          await featureOverrides.put(row);
+          const snapshot = ofFeatureOverride(row, logOf(row));
+          if (changes.has(row.id)) changes.updated(snapshot);
+          else changes.inserted(snapshot);
+        },
+        async remove(row) {
+          changes.removed(row.id);
+          await featureOverrides.remove(row);
+        },
+      } satisfies Writes<typeof featureOverrides>),
     },
     connectors: {
       ...connectors,
@@ -267,7 +342,10 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
       } satisfies Writes<typeof sharePolicies>),
     },
     shareViews: tables.shareViews,
-    // These hold what the service needs for itself, not what callers configure.
+    // These hold what the service needs for itself, not what callers configure. What a user may do is
+    // in its memberships.
+    users: tables.users,
+    signIns: tables.signIns,
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,
     edgeSchemas: tables.edgeSchemas,

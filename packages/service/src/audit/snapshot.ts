@@ -1,4 +1,8 @@
+import type { FeatureOverride } from '../store/feature-overrides.js';
+import type { Invitation } from '../store/invitations.js';
+import type { MembershipChange } from '../store/memberships.js';
 import type { ResourceShare, SharePolicy } from '../store/resource-shares.js';
+import type { SsoConnection } from '../store/sso-connections.js';
 import type {
   Connector,
   Organization,
@@ -71,6 +75,7 @@ export const ofApiKey = (row: StoredApiKey): Snapshot => ({
     ...(row.roleId === null ? { permissions: row.permissions } : { role_id: row.roleId }),
     token_version: row.tokenVersion,
     expires_at: row.expiresAt?.toISOString() ?? null,
+    ...(row.isOperator && { operator: true }),
   },
 });
 
@@ -79,6 +84,67 @@ export const ofRole = (row: StoredRole): Snapshot => ({
   id: row.id,
   organizationId: row.organizationId,
   document: { ...shared(row, row.organizationId), permissions: row.permissions },
+});
+
+/** A user as a member of the organization. */
+export const ofMembership = (row: MembershipChange): Snapshot => ({
+  type: 'user',
+  id: row.userId,
+  organizationId: row.organizationId,
+  document: {
+    id: row.userId,
+    organization_id: row.organizationId,
+    email: row.user.email,
+    username: row.user.username,
+    role_id: row.roleId,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  },
+});
+
+export const ofInvitation = (row: Invitation): Snapshot => ({
+  type: 'invitation',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    id: row.id,
+    organization_id: row.organizationId,
+    email: row.email,
+    role_id: row.roleId,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt.toISOString(),
+  },
+});
+
+export const ofSsoConnection = (row: SsoConnection): Snapshot => ({
+  type: 'connection',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    ...shared(row, row.organizationId),
+    public_name: row.publicName,
+    email_domains: row.emailDomains,
+    saml_entity_id: row.entityId,
+    saml_metadata_url: row.metadataUrl,
+    default_role_id: row.defaultRoleId,
+    session_timeout: row.sessionTimeout,
+  },
+});
+
+/** @param organizationId the organization in whose log the change belongs */
+export const ofFeatureOverride = (row: FeatureOverride, organizationId: string): Snapshot => ({
+  type: 'feature_flag',
+  id: row.id,
+  organizationId,
+  document: {
+    id: row.id,
+    feature: row.feature,
+    ...(row.organizationId !== null && { organization_id: row.organizationId }),
+    ...(row.userId !== null && { user_id: row.userId }),
+    enabled: row.enabled,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  },
 });
 
 /** `withSecrets` adds the secrets. */

@@ -3,6 +3,8 @@ import type { Clock } from '../clock.js';
 import { ApiError } from '../api-error.js';
 import type { Vault } from '../secrets/vault.js';
 import type { StoredApiKey } from '../store/store.js';
+import type { KeyCreator } from '../store/tables.js';
+import { idOf, nameOf, type Principal } from './principal.js';
 import type { Grant } from '../permissions.js';
 
 /** Lets people and secret scanners recognize a leaked key. */
@@ -20,6 +22,9 @@ export interface ApiKeyParams {
   description?: string;
   /** A role of the organization or a default role, or permissions. */
   access: { roleId: string } | { permissions: readonly Grant[] };
+  createdBy: KeyCreator;
+  /** Whether it acts for the operator of the service, besides its organization. Default false. */
+  isOperator?: boolean;
   expiresAt?: Date;
   /** A key chosen by the operator: 16 to 200 visible ASCII characters. Default: 256 random bits. */
   text?: string;
@@ -49,6 +54,8 @@ export function newApiKey(params: ApiKeyParams, vault: Vault, clock: Clock): New
       updatedAt: now,
       expiresAt: params.expiresAt ?? null,
       revokedAt: null,
+      createdBy: params.createdBy,
+      isOperator: params.isOperator ?? false,
     },
   };
 }
@@ -67,6 +74,13 @@ export function newToken(
   }
   return { text, digest: vault.digest('api-key', text), hint: `${text.slice(0, 6)}…${text.slice(-2)}` };
 }
+
+/** Returns who creates a key by a request. */
+export const creatorOf = (principal: Principal): KeyCreator => ({
+  type: principal.type === 'key' ? 'api_key' : 'user',
+  id: idOf(principal),
+  name: nameOf(principal),
+});
 
 /** Returns whether a key is valid at a given time (milliseconds since the epoch). */
 export function isLive(key: StoredApiKey, now: number): boolean {

@@ -12,6 +12,10 @@ export function permissionsOf({ roleId, permissions, rolePermissions }: ApiKey):
   return expandGrants(defaultRole(roleId)?.permissions ?? rolePermissions ?? []);
 }
 
+/** Returns whether a caller is a key or a user with this permission; a session has none. */
+export const hasPermission = (principal: Principal | undefined, permission: Permission): boolean =>
+  principal !== undefined && principal.type !== 'session' && principal.permissions.has(permission);
+
 /**
  * Requires that a caller has all of these permissions itself.
  * @param action what the caller lacks them for, as the beginning of the message

@@ -6,9 +6,11 @@ import type { ApiKey, Organization, Store } from '../store/store.js';
 import type { Permission } from '../permissions.js';
 import { isLive } from './api-key.js';
 import { permissionsOf } from './key-permissions.js';
+import { permissionsAnywhere } from './organization-role.js';
 import { createTtlCache } from './ttl-cache.js';
-import type { Principal } from './principal.js';
-import { ended, type SessionTokens } from './session-tokens.js';
+import { inOrganization, type KeyPrincipal, type Principal, type UserPrincipal } from './principal.js';
+import { ended, type Session, type SessionTokens } from './session-tokens.js';
+import { signedOut, type UserTokens } from './user-tokens.js';
 
 /**
  * Cache TTL of database lookups, in milliseconds. Where cached lookups are accepted, a revocation
@@ -28,19 +30,25 @@ export interface Principals {
   /**
    * Authenticates a session.
    * @param cached as for `fromApiKey`
-   * @throws ApiError 401, also if the session's API key or organization no longer exists
+   * @throws ApiError 401, also if the session's creator or organization no longer exists
    */
   fromSession(token: string, cached: boolean): Promise<Principal>;
   /**
-   * Returns whether a principal's API key is still valid and has not lost a permission. For
+   * Authenticates a user by an access token.
+   * @param cached as for `fromApiKey`
+   * @throws ApiError 401, also if the sign-in has ended
+   */
+  fromUser(token: string, cached: boolean): Promise<Principal>;
+  /**
+   * Returns whether a principal's credential is still valid and has not lost a permission. For
    * responses that outlive the request's own check, such as streams.
    */
   lasts(principal: Principal): Promise<boolean>;
   /** Returns any organization, at most `CACHE_TTL_MS` out of date. */
   organization(id: string): Promise<Organization | undefined>;
   /**
-   * Clears the caches. Call it after a change of a key, a role or an organization, so that this
-   * replica applies the change immediately.
+   * Clears the caches. Call it after a change of a key, a user, a role or an organization, so that
+   * this replica applies the change immediately.
    */
   forget(): void;
 }
@@ -53,9 +61,18 @@ interface KnownKey {
 
 const known = (key: ApiKey): KnownKey => ({ key, permissions: permissionsOf(key) });
 
-export function createPrincipals(store: Store, vault: Vault, sessions: SessionTokens, clock: Clock): Principals {
+export interface PrincipalsOptions {
+  store: Store;
+  vault: Vault;
+  sessions: SessionTokens;
+  userTokens: UserTokens;
+  clock: Clock;
+}
+
+export function createPrincipals({ store, vault, sessions, userTokens, clock }: PrincipalsOptions): Principals {
   const byText = createTtlCache<KnownKey>(CACHE_TTL_MS, clock);
   const keys = createTtlCache<KnownKey>(CACHE_TTL_MS, clock);
+  const users = createTtlCache<UserPrincipal>(CACHE_TTL_MS, clock);
   const organizations = createTtlCache<Organization>(CACHE_TTL_MS, clock);
   const organization = (id: string) => organizations.get(id, () => store.organizations.get(id));
 
@@ -66,27 +83,65 @@ export function createPrincipals(store: Store, vault: Vault, sessions: SessionTo
   }
 
   /** Returns a key that is valid now and was not regenerated since `tokenVersion`. */
-  async function current(id: string, tokenVersion: number, cached: boolean): Promise<KnownKey | undefined> {
+  async function current(id: string, tokenVersion: number, cached: boolean): Promise<KeyPrincipal | undefined> {
     const load = async () => {
       const key = await store.apiKeys.get(id);
       return key && known(key);
     };
     const found = await keys.get(id, load, cached);
-    return found?.key.tokenVersion === tokenVersion && isLive(found.key, clock.now()) ? found : undefined;
+    const isCurrent = found?.key.tokenVersion === tokenVersion && isLive(found.key, clock.now());
+    return isCurrent ? { type: 'key', ...found } : undefined;
+  }
+
+  /** Returns the user of a sign-in that has not ended. */
+  async function signedIn(id: string, userId: string, cached: boolean): Promise<UserPrincipal | undefined> {
+    const load = async (): Promise<UserPrincipal | undefined> => {
+      const loaded = await store.signIns.load(id);
+      return loaded && { type: 'user', ...loaded, permissions: permissionsAnywhere(loaded.memberships) };
+    };
+    const found = await users.get(id, load, cached);
+    const isCurrent = found?.user.id === userId && found.signIn.expiresAt.getTime() > clock.now();
+    return isCurrent ? found : undefined;
+  }
+
+  /** Returns a user as it is now, in the same organization. */
+  async function userNow({ signIn, user, organizationId }: UserPrincipal): Promise<UserPrincipal | undefined> {
+    const found = await signedIn(signIn.id, user.id, true);
+    if (!found || organizationId === undefined) return found;
+    const home = await organization(organizationId);
+    return home && inOrganization(found, home);
+  }
+
+  /** Returns who created a session, as it is now, if that and the organization still exist. */
+  async function creatorOf(
+    { creator, organizationId }: Session,
+    cached: boolean,
+  ): Promise<KeyPrincipal | UserPrincipal | undefined> {
+    const [home, found] = await Promise.all([
+      organization(organizationId),
+      creator.type === 'key'
+        ? current(creator.apiKeyId, creator.keyVersion, cached)
+        : signedIn(creator.signInId, creator.userId, cached),
+    ]);
+    return home && found?.type === 'user' ? inOrganization(found, home) : home && found;
   }
 
   return {
     organization,
 
     forget() {
-      for (const cache of [byText, keys, organizations]) cache.forget();
+      for (const cache of [byText, keys, users, organizations]) cache.forget();
     },
 
     async lasts(principal) {
-      const { id, tokenVersion } = principal.key;
-      const now = await current(id, tokenVersion, true);
-      if (!now || principal.type === 'session') return now !== undefined;
-      return [...principal.permissions].every((permission) => now.permissions.has(permission));
+      if (principal.type === 'session') {
+        return (await creatorOf(principal.session, true)) !== undefined;
+      }
+      const now =
+        principal.type === 'key'
+          ? await current(principal.key.id, principal.key.tokenVersion, true)
+          : await userNow(principal);
+      return now !== undefined && [...principal.permissions].every((permission) => now.permissions.has(permission));
     },
 
     async fromApiKey(text, cached) {
@@ -99,13 +154,17 @@ export function createPrincipals(store: Store, vault: Vault, sessions: SessionTo
 
     async fromSession(token, cached) {
       const session = await sessions.verify(token);
-      const [found, home] = await Promise.all([
-        current(session.apiKeyId, session.keyVersion, cached),
-        organization(session.organizationId),
-      ]);
-      // A key that may no longer create sessions must not act through the ones that it created.
-      if (!found?.permissions.has('session:create') || !home) throw ended();
-      return { type: 'session', session, key: found.key };
+      const creator = await creatorOf(session, cached);
+      // A caller that may no longer create sessions must not act through the ones that it created.
+      if (!creator?.permissions.has('session:create')) throw ended();
+      return { type: 'session', session, creator };
+    },
+
+    async fromUser(token, cached) {
+      const { id, userId } = await userTokens.verifyAccess(token);
+      const user = await signedIn(id, userId, cached);
+      if (!user) throw signedOut();
+      return user;
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Restricts what a session may access within its own organization. API keys pass these checks; they
- * are restricted by permissions instead.
+ * Restricts what a session may access within its own organization. API keys and users pass these
+ * checks; they are restricted by permissions instead.
  */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { forbidden, notFound } from '../api-error.js';
@@ -55,7 +55,7 @@ export function requireCovered(principal: Principal, typeId: string): void {
 
 /** Returns whether a caller may use a secret of the organization: a session only those it names. */
 export const mayReferTo = (principal: Principal, secretId: string): boolean =>
-  principal.type === 'key' || (principal.session.secretIds?.includes(secretId) ?? false);
+  principal.type !== 'session' || (principal.session.secretIds?.includes(secretId) ?? false);
 
 const coversType = (principal: Principal, typeId: string): boolean =>
-  principal.type === 'key' || principal.session.typeIds === undefined || principal.session.typeIds.includes(typeId);
+  principal.type !== 'session' || principal.session.typeIds === undefined || principal.session.typeIds.includes(typeId);

@@ -118,7 +118,8 @@ describe('session tokens (S14)', () => {
 
   it('accepts sessions of the previous master key', async () => {
     const [old, current] = [randomBytes(32), randomBytes(32)];
-    const scope = { organizationId: 'o', apiKeyId: 'k', keyVersion: 1, parentOrigins: [] };
+    const creator = { type: 'key', apiKeyId: 'k', keyVersion: 1 } as const;
+    const scope = { organizationId: 'o', creator, parentOrigins: [] };
     const { token } = await createSessionTokens([old], service.clock).mint(scope, 300);
     expect(await createSessionTokens([current, old], service.clock).verify(token)).toMatchObject(scope);
     await expect(createSessionTokens([current], service.clock).verify(token)).rejects.toMatchObject({ status: 401 });

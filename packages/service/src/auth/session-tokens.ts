@@ -1,28 +1,29 @@
-import { randomUUID } from 'node:crypto';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import { CompactSign, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
 import { ApiError } from '../api-error.js';
-
-const TYPE = 'embed-session+jwt';
-const ISSUER = 'connector-frame';
-const AUDIENCE = 'connector-frame/api';
-const ALGORITHM = 'HS256';
+import { createSignedTokens, type TokenKind } from './signed-tokens.js';
 
 /** Lifetime of a session, in seconds. */
 export const SESSION_TTL = { default: 1_800, min: 300, max: 3_600 } as const;
 
-/** Maximum clock difference between two replicas, in seconds. */
-const CLOCK_SKEW = 5;
+const KIND: TokenKind = {
+  type: 'embed-session+jwt',
+  audience: 'connector-frame/api',
+  maxTtl: SESSION_TTL.max,
+};
+
+/**
+ * Who created a session: an API key, until it is regenerated, or a user, until the sign-in ends. The
+ * session ends with it.
+ */
+export type SessionCreator =
+  { type: 'key'; apiKeyId: string; keyVersion: number } | { type: 'user'; userId: string; signInId: string };
 
 /** What a session may access. An absent property imposes no restriction. */
 export interface SessionScope {
   organizationId: string;
-  /** The API key that created the session. The session ends with the key. */
-  apiKeyId: string;
-  /** `tokenVersion` of that key. The session ends when the key is regenerated. */
-  keyVersion: number;
+  creator: SessionCreator;
   kind?: ConnectorKind;
   typeIds?: readonly string[];
   /** Restricts the session to reading, changing and testing this connector. */
@@ -53,12 +54,12 @@ export interface SessionTokens {
 
 const Claims = z.object({
   jti: z.string(),
-  iat: z.number(),
-  exp: z.number(),
   org: z.string(),
-  key: z.string(),
+  key: z.string().optional(),
   // Tokens of earlier releases have none.
   ver: z.int().default(1),
+  usr: z.string().optional(),
+  sid: z.string().optional(),
   kind: z.enum(['input', 'output']).optional(),
   types: z.array(z.string()).readonly().optional(),
   connector: z.string().optional(),
@@ -67,92 +68,60 @@ const Claims = z.object({
 });
 
 /**
- * Creates and verifies session tokens: JWT, HS256 only.
- * @param keys 32 bytes each. The first signs and all verify, so that changing the master key does
- *   not end open sessions.
+ * Creates and verifies session tokens.
+ * @param keys see `createSignedTokens`
  */
 export function createSessionTokens(keys: readonly [Uint8Array, ...Uint8Array[]], clock: Clock): SessionTokens {
-  const [signing, ...older] = keys;
-  const current = importKey(signing);
-  const all = [current, ...older.map(importKey)];
+  const tokens = createSignedTokens(KIND, keys, clock);
   return {
-    async mint(scope, ttl) {
-      const now = Math.floor(clock.now() / 1_000);
-      const claims = {
-        iss: ISSUER,
-        aud: AUDIENCE,
-        jti: randomUUID(),
-        iat: now,
-        exp: now + ttl,
-        org: scope.organizationId,
-        key: scope.apiKeyId,
-        ver: scope.keyVersion,
-        kind: scope.kind,
-        types: scope.typeIds,
-        connector: scope.connectorId,
-        secrets: scope.secretIds,
-        parents: scope.parentOrigins,
-      } satisfies z.input<typeof Claims> & Record<'iss' | 'aud', string>;
-      // Avoids SignJWT: it copies the claims with `structuredClone`, a third of the time of
-      // minting.
-      const token = await new CompactSign(Buffer.from(JSON.stringify(claims)))
-        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
-        .sign(await current);
-      return { token, expiresAt: new Date((now + ttl) * 1_000) };
-    },
+    mint: (scope, ttl) => tokens.sign(claimsOf(scope), ttl),
 
     async verify(token) {
-      for (const key of all) {
-        try {
-          return await read(token, await key, clock.now());
-        } catch (error) {
-          if (error instanceof errors.JWTExpired) throw expired();
-          if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw invalid();
-        }
-      }
-      throw invalid();
+      const payload = await tokens.verify(token);
+      if (payload === 'expired') throw expired();
+      const { data: claims } = Claims.safeParse(payload);
+      const creator = claims && creatorIn(claims);
+      if (!creator) throw invalid();
+      return {
+        id: claims.jti,
+        organizationId: claims.org,
+        creator,
+        parentOrigins: claims.parents,
+        ...(claims.kind ? { kind: claims.kind } : {}),
+        ...(claims.types ? { typeIds: claims.types } : {}),
+        ...(claims.connector === undefined ? {} : { connectorId: claims.connector }),
+        ...(claims.secrets === undefined ? {} : { secretIds: claims.secrets }),
+      };
     },
   };
 }
 
-// Import each key once: jose would import raw bytes again for every token.
-const importKey = (bytes: Uint8Array): Promise<CryptoKey> =>
-  crypto.subtle.importKey('raw', Buffer.from(bytes), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
-
-async function read(token: string, key: CryptoKey, now: number): Promise<Session> {
-  const { payload, protectedHeader } = await jwtVerify(token, key, {
-    algorithms: [ALGORITHM],
-    typ: TYPE,
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    requiredClaims: ['exp', 'iat', 'jti'],
-    currentDate: new Date(now),
-    clockTolerance: 0,
-  });
-  // Tokens have exactly two header parameters, `alg` and `typ`. Any other (kid, jwk, crit, ...)
-  // means that the service did not issue the token.
-  if (Object.keys(protectedHeader).length !== 2) throw invalid();
-  const claims = Claims.parse(payload);
-  if (claims.exp - claims.iat > SESSION_TTL.max || claims.iat > now / 1_000 + CLOCK_SKEW) throw invalid();
+function claimsOf({ creator, ...scope }: SessionScope): Omit<z.input<typeof Claims>, 'jti'> {
   return {
-    id: claims.jti,
-    organizationId: claims.org,
-    apiKeyId: claims.key,
-    keyVersion: claims.ver,
-    parentOrigins: claims.parents,
-    ...(claims.kind ? { kind: claims.kind } : {}),
-    ...(claims.types ? { typeIds: claims.types } : {}),
-    ...(claims.connector === undefined ? {} : { connectorId: claims.connector }),
-    ...(claims.secrets === undefined ? {} : { secretIds: claims.secrets }),
+    org: scope.organizationId,
+    ...(creator.type === 'key'
+      ? { key: creator.apiKeyId, ver: creator.keyVersion }
+      : { usr: creator.userId, sid: creator.signInId }),
+    kind: scope.kind,
+    types: scope.typeIds,
+    connector: scope.connectorId,
+    secrets: scope.secretIds,
+    parents: scope.parentOrigins,
   };
 }
 
-/** Creates the error for a session whose API key or organization no longer allows it. */
+function creatorIn({ key, ver, usr, sid }: z.output<typeof Claims>): SessionCreator | undefined {
+  if (key !== undefined && usr === undefined) return { type: 'key', apiKeyId: key, keyVersion: ver };
+  if (key !== undefined || usr === undefined || sid === undefined) return undefined;
+  return { type: 'user', userId: usr, signInId: sid };
+}
+
+/** Creates the error for a session whose creator or organization no longer allows it. */
 export const ended = (): ApiError =>
   new ApiError(
     401,
     'invalid_token',
-    'The session has ended: its API key was revoked, regenerated or restricted, or its organization was deleted.',
+    'The session has ended: the API key or the user who created it may no longer do so, or its organization was deleted.',
     challenge,
   );
 

@@ -20,6 +20,8 @@ export interface ListOptions {
   typeIds?: readonly string[] | undefined;
   /** Include the fields of each type. */
   config?: boolean | undefined;
+  /** Leaves out the other types. */
+  isOffered?: (type: ConnectorTypeData) => boolean;
 }
 
 /**
@@ -88,10 +90,12 @@ export function createCatalogResponses({
   const kinds = { input: make('input'), output: make('output') };
 
   return {
-    list(kind, { typeIds, config = false } = {}) {
+    list(kind, { typeIds, config = false, isOffered = () => true } = {}) {
       const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
-      if (!typeIds) return all;
-      return listResponse([...rows].filter(([typeId]) => typeIds.includes(typeId)).map(([, text]) => text));
+      const types = catalog.list(kind);
+      const chosen = types.filter((type) => (typeIds?.includes(type.type_id) ?? true) && isOffered(type));
+      if (chosen.length === types.length) return all;
+      return listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
     },
     type: (kind, typeId) => kinds[kind].types.get(typeId),
   };

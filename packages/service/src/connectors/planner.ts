@@ -1,5 +1,6 @@
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { hasPermission } from '../auth/key-permissions.js';
 import { mayReferTo } from '../auth/session-scope.js';
 import type { Principal } from '../auth/principal.js';
 import { invalidRequest } from '../api-error.js';
@@ -41,12 +42,12 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
         vault: sealed,
         // A session may keep the secrets of its own connector, but not use those of another one.
         find: async (id) => {
-          const secret = principal.type === 'key' ? await tables.secrets.get(organization.id, id) : undefined;
+          const secret = principal.type !== 'session' ? await tables.secrets.get(organization.id, id) : undefined;
           return secret && tables.connectors.withSecrets(organization.id, secret.connectorId);
         },
         findShared: async (id) =>
           mayReferTo(principal, id) ? tables.organizationSecrets.usable(organization.id, id) : undefined,
-        mayAdd: principal.type === 'key' && principal.permissions.has('secrets:write'),
+        mayAdd: hasPermission(principal, 'secrets:write'),
       }),
   };
 }

@@ -1,3 +1,4 @@
+import { hasPermission } from '../auth/key-permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { OrganizationVault, Vault } from '../secrets/vault.js';
 import type { ReadTables } from '../store/store.js';
@@ -16,6 +17,6 @@ export async function referrerOf(
   principal: Principal,
   organizationId: string,
 ): Promise<Referrer> {
-  const mayAdd = principal.type === 'key' && principal.permissions.has('secrets:write');
+  const mayAdd = hasPermission(principal, 'secrets:write');
   return { organizationId, vault: await vault.ofOrganization(store, organizationId), mayAdd };
 }

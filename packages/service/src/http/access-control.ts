@@ -1,34 +1,47 @@
 import type { Context } from 'hono';
 import { requirePermissions } from '../auth/key-permissions.js';
-import { mayActOn, type Principal } from '../auth/principal.js';
+import { inOrganization, mayActOn, type Principal } from '../auth/principal.js';
 import { unauthenticated, type Principals } from '../auth/principals.js';
+import { isAccessToken } from '../auth/user-tokens.js';
 import type { Organization } from '../store/store.js';
 import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
 import type { ClientAddress } from './client-address.js';
 import type { RateLimits } from './rate-limits.js';
 import { neededPermissions, type Access } from './route.js';
 
+type Policy = Exclude<Access, { public: true }>;
+
 /** Authenticates, rate-limits and authorizes requests. */
 export interface AccessControl {
   /**
    * Checks a request against the access policy of its route.
+   * @param inOrganization whether the route names an organization, so that `enter` checks what a user
+   *   may do there
    * @returns the caller and the rate-limit headers of the response
    * @throws ApiError 400, 401, 403 or 429
    */
   authorize(
     c: Context,
-    access: Exclude<Access, { public: true }>,
+    access: Policy,
+    inOrganization?: boolean,
   ): Promise<{ principal: Principal; headers: Record<string, string> }>;
   /**
-   * Returns the organization with this id.
-   * @throws ApiError 404 if the API key has no access to it, 403 if it is not the session's
+   * Returns the organization with this id, and the caller with the permissions that it has there.
+   * @throws ApiError 404 if the caller has no access to it, 403 if it is not the session's or if a user
+   *   lacks a permission there, 429
    */
-  organization(principal: Principal, id: string): Promise<Organization>;
+  enter(
+    principal: Principal,
+    id: string,
+    access: Policy,
+  ): Promise<{ organization: Organization; principal: Principal }>;
   /**
    * Counts an unauthenticated request against its client address, and returns the rate-limit
    * headers.
    */
   countAnonymous(c: Context): Promise<Record<string, string>>;
+  /** Returns the client address of a request. */
+  addressOf(c: Context): string;
 }
 
 export interface AccessControlOptions {
@@ -37,38 +50,44 @@ export interface AccessControlOptions {
   clientAddress: ClientAddress;
   /** Origins that serve the form. */
   embedOrigins: ReadonlySet<string>;
+  /** Origins of pages that users sign in to. */
+  consoleOrigins: ReadonlySet<string>;
 }
 
 /**
  * Creates the access control. It runs the cheapest and least revealing checks first:
- * 1. reject browser requests from any page other than the form
+ * 1. reject browser requests from any page other than the form and the consoles
  * 2. require exactly one credential, which must be known; count failures by client address
- * 3. count the request by API key or session, and by organization
- * 4. accept a session only on routes that allow it and from the page it was created for; never
- *    accept an API key from a browser
- * 5. require the permissions of the route from an API key
+ * 3. count the request by API key, user or session, and by organization
+ * 4. accept a session only on routes that allow it and from the page it was created for, a user only
+ *    from a console, and never an API key from a browser
+ * 5. require the permissions of the route from an API key or a user
  */
 export function createAccessControl({
   principals,
   limits,
   clientAddress,
   embedOrigins,
+  consoleOrigins,
 }: AccessControlOptions): AccessControl {
-  const countAnonymous = (c: Context): Promise<Record<string, string>> =>
-    limits.consume({ address: clientAddress(peerOf(c), c.req.header('x-forwarded-for')) });
+  const addressOf = (c: Context): string => clientAddress(peerOf(c), c.req.header('x-forwarded-for'));
+  const countAnonymous = (c: Context): Promise<Record<string, string>> => limits.consume({ address: addressOf(c) });
 
   function identify(c: Context, cached: boolean): Promise<Principal> {
     const { type, text } = readCredential(c);
-    return type === 'key' ? principals.fromApiKey(text, cached) : principals.fromSession(text, cached);
+    if (type === 'key') return principals.fromApiKey(text, cached);
+    return isAccessToken(text) ? principals.fromUser(text, cached) : principals.fromSession(text, cached);
   }
 
   return {
     countAnonymous,
+    addressOf,
 
-    async authorize(c, access) {
+    async authorize(c, access, inOrganization = false) {
       const origin = c.req.header('origin');
-      if (origin !== undefined && !embedOrigins.has(origin)) {
-        throw new ApiError(403, 'origin_not_allowed', 'Only the form may call this API from a browser.');
+      if (origin !== undefined && !embedOrigins.has(origin) && !consoleOrigins.has(origin)) {
+        const message = 'Only the form, and the pages in CONSOLE_ORIGINS, may call this API from a browser.';
+        throw new ApiError(403, 'origin_not_allowed', message);
       }
       let principal: Principal;
       try {
@@ -85,12 +104,23 @@ export function createAccessControl({
             'API keys are not accepted from browsers. Revoke this key, and create sessions on your backend.',
           );
         }
-        requirePermissions(principal, neededPermissions(access), 'This API key lacks the permission');
+        requireAccess(principal, access, 'This API key lacks the permission');
+        return { principal, headers };
+      }
+      if (principal.type === 'user') {
+        const headers = await limits.consume({ user: principal.user.id });
+        if (origin !== undefined && !consoleOrigins.has(origin)) {
+          throw new ApiError(403, 'origin_not_allowed', 'Tokens of users are accepted from CONSOLE_ORIGINS only.');
+        }
+        if (!inOrganization) requireAccess(principal, access, 'Your roles lack the permission');
         return { principal, headers };
       }
       const { id, organizationId, parentOrigins } = principal.session;
       const headers = await limits.consume({ session: id, organization: organizationId });
       if (access.session === 'deny') throw forbidden('Sessions may not call this route. Use an API key.');
+      if (origin !== undefined && !embedOrigins.has(origin)) {
+        throw new ApiError(403, 'origin_not_allowed', 'Sessions are accepted from the form only.');
+      }
       const parent = c.req.header('connector-frame-parent');
       if (parent !== undefined && !parentOrigins.includes(parent)) {
         throw new ApiError(403, 'origin_not_allowed', 'This session was created for another page.');
@@ -98,16 +128,31 @@ export function createAccessControl({
       return { principal, headers };
     },
 
-    async organization(principal, id) {
+    async enter(principal, id, access) {
       // Checked before the lookup: a session must learn nothing about other organizations.
       if (principal.type === 'session' && principal.session.organizationId !== id) {
         throw forbidden('This session belongs to another organization.');
       }
       const organization = await principals.organization(id);
-      if (!organization || !mayActOn(principal, organization)) throw notFound();
-      return organization;
+      if (principal.type !== 'user') {
+        if (!organization || !mayActOn(principal, organization)) throw notFound();
+        return { organization, principal };
+      }
+      const there = organization && inOrganization(principal, organization);
+      if (!there) throw notFound();
+      await limits.consume({ organization: organization.id });
+      requireAccess(there, access, 'Your role in this organization lacks the permission');
+      return { organization, principal: there };
     },
   };
+}
+
+/** Requires the permissions of a route, which a key has everywhere, and a user in an organization. */
+function requireAccess(principal: Principal, access: Policy, lacks: string): void {
+  requirePermissions(principal, neededPermissions(access), lacks);
+  if (access.operator && !(principal.type === 'key' && principal.key.isOperator)) {
+    throw forbidden('Only an API key of the operator may call this route: SERVICE_API_KEY, or one of "bootstrap".');
+  }
 }
 
 function readCredential(c: Context): { type: 'key' | 'session'; text: string } {
@@ -123,7 +168,7 @@ function readCredential(c: Context): { type: 'key' | 'session'; text: string } {
     if (scheme.toLowerCase() === 'bearer') return { type: 'session', text };
   }
   throw unauthenticated(
-    'Send an API key as "x-api-key: <key>" or "Authorization: ApiKey <key>", or a session as "Authorization: Bearer <token>".',
+    'Send an API key as "x-api-key: <key>" or "Authorization: ApiKey <key>", or the token of a user or a session as "Authorization: Bearer <token>".',
   );
 }
 

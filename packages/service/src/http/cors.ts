@@ -1,8 +1,8 @@
 import { newApiHeaders } from './respond.js';
 
 /**
- * CORS policy: only the origins that serve the form can read responses, and never with the
- * browser's credentials.
+ * CORS policy: only the origins that serve the form, and the consoles of the operator, can read
+ * responses, and never with the browser's credentials.
  */
 export interface Cors {
   /** Returns the CORS headers of a response. */
@@ -15,17 +15,17 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 const HEADERS = 'Authorization, Connector-Frame-Parent, Content-Type, Idempotency-Key, If-Match, If-None-Match';
 const none = {};
 
-export function createCors(embedOrigins: ReadonlySet<string>): Cors {
+/** @param origins those that can read responses */
+export function createCors(origins: ReadonlySet<string>): Cors {
   return {
     answer: (origin) =>
-      origin !== undefined && embedOrigins.has(origin)
+      origin !== undefined && origins.has(origin)
         ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }
         : none,
 
     preflight(request) {
       const origin = request.headers.get('origin');
-      if (origin === null || !embedOrigins.has(origin))
-        return new Response(null, { status: 403, headers: newApiHeaders() });
+      if (origin === null || !origins.has(origin)) return new Response(null, { status: 403, headers: newApiHeaders() });
       return new Response(null, {
         status: 204,
         headers: {

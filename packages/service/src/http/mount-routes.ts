@@ -4,14 +4,14 @@ import { authorOf } from '../audit/author.js';
 import { recordWrites } from '../audit/record-writes.js';
 import type { Principal } from '../auth/principal.js';
 import type { Clock } from '../clock.js';
-import type { Store } from '../store/store.js';
+import type { Organization, Store } from '../store/store.js';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { requireKnown } from './known-fields.js';
 import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
 import { describeRoute } from './openapi.js';
-import { readBody, readTextBody } from './read-body.js';
+import { readBody, readFormBody, readTextBody } from './read-body.js';
 import type { ObservedRequest, Observer } from './observe.js';
 import { respond } from './respond.js';
 import type { Route, Transact } from './route.js';
@@ -65,11 +65,15 @@ async function handleRequest(c: Context, route: Route, options: MountOptions): P
   const headers = Object.assign({ 'Request-Id': request.id }, options.cors.answer(c.req.header('origin')));
   try {
     const result = await run(c, route, options, headers, request);
-    if (result instanceof Response) return request.done(result);
+    if (result instanceof Response) {
+      return request.done(route.renderError ? withHeaders(result, headers) : result);
+    }
     return request.done(respond(result.status, result.body, headers, result.headers));
   } catch (error) {
     const rejection = error instanceof ApiError ? error : request.failed(error);
-    const response = respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
+    const response = route.renderError
+      ? withHeaders(await route.renderError(rejection), headers)
+      : respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
     return request.done(response, rejection);
   }
 }
@@ -84,30 +88,30 @@ async function run(
   const { spec } = route;
   let principal: Principal | undefined;
   if (!('public' in spec.access)) {
-    const authorized = await accessControl.authorize(c, spec.access);
+    const authorized = await accessControl.authorize(c, spec.access, route.organizationParam !== undefined);
     principal = authorized.principal;
     request.identify(principal);
     Object.assign(headers, authorized.headers);
   }
   const addressed = spec.params?.safeParse(c.req.param());
   if (addressed && !addressed.success) throw notFound();
-  const organization =
-    route.organizationParam && principal
-      ? await accessControl.organization(principal, c.req.param(route.organizationParam) ?? '')
-      : undefined;
-  if (organization) request.actsOn(organization.id);
+  let organization: Organization | undefined;
+  if (route.organizationParam && principal && !('public' in spec.access)) {
+    const id = c.req.param(route.organizationParam) ?? '';
+    ({ organization, principal } = await accessControl.enter(principal, id, spec.access));
+    request.actsOn(organization.id);
+  }
   const params = addressed?.data;
   const given = c.req.query();
   if (principal) requireKnown('query', spec.query, given);
   const query = parse(spec.query, given, 'query');
-  const isText = spec.bodyType === 'text/plain';
-  const body = spec.body ? await (isText ? readTextBody : readBody)(c.req.raw) : undefined;
-  if (body && !isText) requireKnown('body', spec.body, body.value);
+  const body = spec.body ? await readers[spec.bodyType ?? 'application/json'](c.req.raw) : undefined;
+  if (body && spec.bodyType !== 'text/plain') requireKnown('body', spec.body, body.value);
   const author = principal && authorOf(principal, organization, request.id);
   const commit: Transact = (work) =>
     store.transaction((tables) => (author ? recordWrites(tables, author, new Date(clock.now()), work) : work(tables)));
   const sent = parse(spec.body, body?.value, 'body');
-  const call = { c, params, query, body: sent, principal, organization, author, commit };
+  const call = { c, params, query, body: sent, principal, organization, author, commit, requestId: request.id };
   if (route.authorize) await route.authorize(call);
 
   const key = spec.idempotent ? c.req.header('idempotency-key') : undefined;
@@ -124,6 +128,17 @@ async function run(
   });
   return route.reveal?.(response, principal) ?? response;
 }
+
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+  return response;
+}
+
+const readers = {
+  'application/json': readBody,
+  'application/x-www-form-urlencoded': readFormBody,
+  'text/plain': readTextBody,
+} as const;
 
 function parse(schema: z.ZodType | undefined, value: unknown, part: string): unknown {
   if (!schema) return undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import type { Principal } from '../auth/principal.js';
+import { idOf, organizationOf, type Principal } from '../auth/principal.js';
 import { describeError } from '../describe-error.js';
 import type { Metrics } from '../metrics.js';
 import { isDatabaseUnavailable } from '../store/unavailable.js';
@@ -12,7 +12,7 @@ export interface ObservedRequest {
   /** Sent as the `Request-Id` header, and part of each log line of the request. */
   id: string;
   identify(principal: Principal): void;
-  /** Sets the organization that the request acts on. Default: that of the principal. */
+  /** Sets the organization that the request acts on. Default: that of the API key or the session. */
   actsOn(organizationId: string): void;
   /**
    * Logs an unexpected error. Returns a generic error that reveals nothing about it: 503 if the
@@ -63,14 +63,15 @@ export function createObserver(
       id,
       actsOn(id) {
         organizationId = id;
+        if (caller?.type === 'user') who = { ...who, organization_id: id };
       },
       identify(principal) {
         caller = principal;
-        organizationId = principal.type === 'key' ? principal.key.organizationId : principal.session.organizationId;
-        who =
-          principal.type === 'key'
-            ? { key_id: principal.key.id, organization_id: principal.key.organizationId }
-            : { session_id: principal.session.id, organization_id: principal.session.organizationId };
+        organizationId = organizationOf(principal);
+        who = {
+          [`${principal.type}_id`]: idOf(principal),
+          ...(organizationId !== undefined && { organization_id: organizationId }),
+        };
       },
       failed(error) {
         const line = { request_id: id, method, route: path, ...who, problem: describeError(error) };

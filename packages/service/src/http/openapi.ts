@@ -34,7 +34,8 @@ const errorDescriptions: Record<number, string> = {
 };
 
 /** Describes a route for the OpenAPI document, with the same schemas that validate its requests. */
-export function describeRoute({ spec, organizationParam }: Route): PathConfig {
+export function describeRoute(route: Route): PathConfig {
+  const { spec, organizationParam } = route;
   const { access } = spec;
   const isPublic = 'public' in access;
   const errorStatuses = new Set(spec.errorStatuses);
@@ -57,9 +58,15 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
     ...(spec.description ? { description: spec.description } : {}),
     security: isPublic
       ? []
-      : [{ apiKey: [] }, { authorization: [] }, ...(access.session === 'allow' ? [{ session: [] }] : [])],
+      : [
+          { apiKey: [] },
+          { authorization: [] },
+          ...(access.operator ? [] : [{ user: [] }]),
+          ...(access.session === 'allow' ? [{ session: [] }] : []),
+        ],
     'x-session': isPublic ? 'allow' : access.session,
     ...(isPublic ? { 'x-public': true } : { 'x-permissions': neededPermissions(access) }),
+    ...(!isPublic && access.operator ? { 'x-operator': true } : {}),
     request: {
       ...(spec.params instanceof z.ZodObject ? { params: spec.params } : {}),
       ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
@@ -70,6 +77,7 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
     },
     responses: {
       [status]: { description, ...(schema ? { content: { [contentType]: { schema } } } : {}) },
+      ...(spec.redirect ? { [spec.redirect]: { description: 'Continues at `Location`.' } } : {}),
       ...Object.fromEntries(
         [...errorStatuses]
           .sort((a, b) => a - b)
@@ -77,7 +85,9 @@ export function describeRoute({ spec, organizationParam }: Route): PathConfig {
             code,
             {
               description: errorDescriptions[code] ?? 'Rejected.',
-              content: { 'application/json': { schema: ErrorBody } },
+              content: route.renderError
+                ? { 'text/html': { schema: z.string() } }
+                : { 'application/json': { schema: ErrorBody } },
             },
           ]),
       ),
@@ -118,6 +128,12 @@ export function openApiDocument(app: OpenAPIHono, publicUrl: string): string {
     in: 'header',
     name: 'Authorization',
     description: '`ApiKey <key>`',
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'user', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'Access token of a signed-in user.',
   });
   app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
     type: 'http',

@@ -15,18 +15,23 @@ export interface RateLimit {
 
 /**
  * Scopes of rate limits. Requests without a valid credential are counted by client address, all
- * others by API key or session, and by organization. Connection tests are also counted by session
- * (`test`), API key, connector type and organization.
+ * others by API key, user or session, and by organization. Connection tests are also counted by
+ * session (`test`), API key or user, connector type and organization. Attempts to sign in are counted by
+ * account (`sign_in`) and client address, invitations by organization.
  */
 export const rateLimitScopes = [
   'address',
   'key',
+  'user',
   'organization',
   'session',
   'test',
   'test_key',
   'test_type',
   'test_organization',
+  'sign_in',
+  'sign_in_address',
+  'invite',
 ] as const;
 export type RateLimitScope = (typeof rateLimitScopes)[number];
 
@@ -36,12 +41,16 @@ export type RateLimitSettings = Record<RateLimitScope, RateLimit | null>;
 export const defaultRateLimits: RateLimitSettings = {
   address: { points: 300, seconds: 60 },
   key: { points: 1_200, seconds: 60 },
+  user: { points: 1_200, seconds: 60 },
   organization: { points: 3_000, seconds: 60 },
   session: { points: 240, seconds: 60 },
   test: { points: 5, seconds: 60 },
   test_key: { points: 60, seconds: 60 },
   test_type: { points: 15, seconds: 60 },
   test_organization: { points: 30, seconds: 60 },
+  sign_in: { points: 10, seconds: 900 },
+  sign_in_address: { points: 60, seconds: 900 },
+  invite: { points: 60, seconds: 3_600 },
 };
 
 export interface RateLimits {
@@ -51,6 +60,8 @@ export interface RateLimits {
    * @throws ApiError 429 with `Retry-After`
    */
   consume(subjects: Partial<Record<RateLimitScope, string>>): Promise<Record<string, string>>;
+  /** Forgets what was counted against a subject. */
+  reset(scope: RateLimitScope, subject: string): Promise<void>;
 }
 
 interface Allowance {
@@ -93,6 +104,10 @@ export function createRateLimits(settings: RateLimitSettings, pool?: pg.Pool): R
         throw new ApiError(429, 'rate_limited', message, { headers: retry, details: { limit: tightest.scope } });
       }
       return headers;
+    },
+
+    async reset(scope, subject) {
+      await limiters.get(scope)?.limiter.delete(subject);
     },
   };
 }

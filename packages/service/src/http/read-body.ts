@@ -45,6 +45,23 @@ export async function readTextBody(request: Request): Promise<Body> {
   return { text, value: text };
 }
 
+/**
+ * Reads the fields of a form and enforces its limits. A field that occurs more than once is rejected.
+ * @throws ApiError 413, 415 or 400
+ */
+export async function readFormBody(request: Request): Promise<Body> {
+  requireUnencoded(request);
+  const type = request.headers.get('content-type') ?? '';
+  if (!/^application\/x-www-form-urlencoded(?:\s*;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    throw unsupported('Send a form, with Content-Type: application/x-www-form-urlencoded.');
+  const text = await readText(request);
+  const fields = [...new URLSearchParams(text)];
+  const value = Object.fromEntries(fields);
+  if (Object.keys(value).length !== fields.length) throw invalidRequest('The form contains a field more than once.');
+  checkValue(value);
+  return { text, value };
+}
+
 function requireUnencoded(request: Request): void {
   const encoding = request.headers.get('content-encoding');
   if (encoding !== null && encoding !== 'identity')

@@ -1,21 +1,28 @@
 import type { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { ApiError } from '../api-error.js';
 import type { Author } from '../audit/author.js';
 import type { Permission } from '../permissions.js';
 import type { Principal } from '../auth/principal.js';
 import type { Organization, Tables } from '../store/store.js';
 
 /**
- * Access policy of a route: public (credentials are not read), or the permissions that an API key
- * needs, all of them, and whether a session is allowed. With `cached`, the credential and its role
- * may have been read up to 0.4 s ago; only for routes that show nothing of an organization and
+ * Access policy of a route: public (credentials are not read), or the permissions that an API key or
+ * a user needs, all of them, and whether a session is allowed. With `cached`, the credential and its
+ * role may have been read up to 0.4 s ago; only for routes that show nothing of an organization and
  * otherwise need no query. Everywhere else, a changed key or role acts on the next request.
+ * `operator` also requires an API key of the operator.
  */
 export type Access =
   | { public: true }
-  | { permission: Permission | readonly Permission[] | 'any'; session: 'allow' | 'deny'; cached?: true };
+  | {
+      permission: Permission | readonly Permission[] | 'any';
+      session: 'allow' | 'deny';
+      cached?: true;
+      operator?: true;
+    };
 
-/** Returns the permissions that an API key needs for a route. */
+/** Returns the permissions that a caller needs for a route. */
 export function neededPermissions(access: Exclude<Access, { public: true }>): readonly Permission[] {
   const { permission } = access;
   return permission === 'any' ? [] : typeof permission === 'string' ? [permission] : permission;
@@ -51,6 +58,8 @@ export interface Call<P, Q, B> {
   query: Q;
   body: B;
   commit: Commit;
+  /** The `Request-Id` of the response. */
+  requestId: string;
 }
 
 /** A call by an authenticated caller. */
@@ -81,13 +90,15 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   params?: P;
   query?: Q;
   body?: B;
-  /** Default: JSON. The schema of a text is `z.string()`. */
-  bodyType?: 'text/plain';
+  /** Default: JSON. The schema of a text is `z.string()`. A form is sent by a page of the service. */
+  bodyType?: 'text/plain' | 'application/x-www-form-urlencoded';
   /** Accepts an `Idempotency-Key`. The handler must write through `commit` only. */
   idempotent?: boolean;
   /** Accepts `If-Match`. */
   conditional?: boolean;
-  response: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
+  response: { status: 200 | 201 | 204 | 307; description: string; schema?: z.ZodType; contentType?: string };
+  /** The route may also redirect with this status. */
+  redirect?: 303;
   /** Error statuses besides those that the other properties imply. */
   errorStatuses?: readonly number[];
 }
@@ -105,6 +116,8 @@ export interface Route {
   authorize?(call: RawCall): Promise<void> | void;
   handle(call: RawCall): Promise<ResponseData | Response> | ResponseData | Response;
   reveal?: Reveal;
+  /** Responds to an error with a page, because a person reads it. Default: JSON. */
+  renderError?(rejection: ApiError): Promise<Response>;
 }
 
 /** A call whose parts the route's own schemas have parsed. */
@@ -126,10 +139,11 @@ const taking = <R>(handler: (call: never) => R): ((call: RawCall) => R) =>
   handler as (call: unknown) => R;
 
 /** Defines a public route; credentials are not read. */
-export function publicRoute<P extends Schema | undefined = undefined, Q extends Schema | undefined = undefined>(
-  spec: Omit<RouteSpec<P, Q, undefined>, 'access'>,
-  handler: Handler<Call<Values<P>, Values<Q>, undefined>>,
-): Route {
+export function publicRoute<
+  P extends Schema | undefined = undefined,
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+>(spec: Omit<RouteSpec<P, Q, B>, 'access'>, handler: Handler<Call<Values<P>, Values<Q>, Values<B>>>): Route {
   return {
     spec: { ...spec, access: { public: true } },
     handle: taking(handler),

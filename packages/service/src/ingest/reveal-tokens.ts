@@ -1,11 +1,12 @@
 import { isRecord } from '@connector-frame/engine';
+import { hasPermission } from '../auth/key-permissions.js';
 import type { Reveal } from '../http/route.js';
 import type { IngestTokens } from './tokens.js';
 
 /**
- * Adds the token to each connector in a response that records can be sent to, for a key with the
- * permission `input:write`. A session or a read-only key sees only the address. A response that is stored for an `Idempotency-Key` contains
- * no token.
+ * Adds the token to each connector in a response that records can be sent to, for a caller with the
+ * permission `input:write`. A session or a read-only key sees only the address. A response that is
+ * stored for an `Idempotency-Key` contains no token.
  */
 export function createRevealTokens(tokens: IngestTokens): Reveal {
   const reveal = (body: unknown): unknown => {
@@ -17,7 +18,5 @@ export function createRevealTokens(tokens: IngestTokens): Reveal {
     return { ...body, ingest: { ...ingest, token: tokens.of(id) } };
   };
   return (response, principal) =>
-    principal?.type === 'key' && principal.permissions.has('input:write')
-      ? { ...response, body: reveal(response.body) }
-      : response;
+    hasPermission(principal, 'input:write') ? { ...response, body: reveal(response.body) } : response;
 }

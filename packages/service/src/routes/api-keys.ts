@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { newApiKey } from '../auth/api-key.js';
+import { creatorOf, newApiKey } from '../auth/api-key.js';
 import { permissionsOf, requirePermissions } from '../auth/key-permissions.js';
 import { expandGrants, grants } from '../permissions.js';
-import { invalidRequest, notFound } from '../api-error.js';
+import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, route, type Route } from '../http/route.js';
 import type { ApiKey } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
+import { KeyCreatorBody, Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const Permissions = z
   .array(z.enum(grants))
@@ -20,6 +20,7 @@ const ApiKeyBody = z
     hint: z.string().openapi({ description: 'First and last characters of the key.' }),
     permissions: Permissions.openapi({ description: 'As the key was created with, or those of its role.' }),
     role_id: z.string().nullable().openapi({ description: 'Null if the key was created with `permissions`.' }),
+    created_by: KeyCreatorBody.nullable().openapi({ description: 'Null for keys of earlier releases.' }),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime().nullable(),
     revoked_at: z.iso.datetime().nullable(),
@@ -44,7 +45,10 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         access: { permission: 'any', session: 'deny' },
         response: { status: 200, description: 'The key.', schema: ApiKeyBody },
       },
-      ({ principal }) => ({ status: 200, body: present(principal.key) }),
+      ({ principal }) => {
+        if (principal.type !== 'key') throw forbidden('This operation requires an API key. For users: GET /v1/users.');
+        return { status: 200, body: present(principal.key) };
+      },
     ),
 
     organizationRoute(
@@ -70,7 +74,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         response: { status: 201, description: 'The key. It is returned only by this call.', schema: NewApiKeyBody },
       },
       ({ principal, organization, body, commit }) => {
-        requirePermissions(principal, expandGrants(body.permissions), "A key can't grant what it lacks:");
+        requirePermissions(principal, expandGrants(body.permissions), "A caller can't grant what it lacks:");
         const expiresAt = typeof body.expires_at === 'string' ? new Date(body.expires_at) : undefined;
         if (expiresAt && expiresAt.getTime() <= clock.now()) throw invalidRequest('expires_at is in the past.');
         const { row, text } = newApiKey(
@@ -78,6 +82,7 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
             organizationId: organization.id,
             name: body.name,
             access: { permissions: body.permissions },
+            createdBy: creatorOf(principal),
             ...(expiresAt ? { expiresAt } : {}),
           },
           vault,
@@ -151,6 +156,7 @@ function present(key: ApiKey): z.output<typeof ApiKeyBody> {
     hint: key.hint,
     permissions: key.roleId === null ? key.permissions : [...permissionsOf(key)],
     role_id: key.roleId,
+    created_by: key.createdBy,
     created_at: key.createdAt.toISOString(),
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,

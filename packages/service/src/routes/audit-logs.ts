@@ -28,7 +28,9 @@ const filters = {
     description:
       'With `resource_type=pipeline`, the changes of its connectors and transforms while it used them are included.',
   }),
-  actor_id: Id.optional().openapi({ description: 'ID of a session, or of an API key, which includes its sessions.' }),
+  actor_id: Id.optional().openapi({
+    description: 'ID of a session, or of an API key or a user, which includes their sessions.',
+  }),
   action: Action.optional(),
 };
 
@@ -49,22 +51,27 @@ const HistogramQuery = z.object({
 
 const Actor = z
   .object({
-    id: z.string().openapi({ description: 'ID of the API key or the session.' }),
+    id: z.string().openapi({ description: 'ID of the API key, the user or the session.' }),
     name: z.string(),
-    auth_method: z
-      .enum(['api_key', 'session', 'service'])
-      .openapi({ description: '`service`: the operator, through the environment or the command line.' }),
+    email: z.string().optional().openapi({ description: 'Of a user.' }),
+    auth_method: z.enum(['api_key', 'session', 'service', 'local', 'oidc', 'saml']).openapi({
+      description:
+        '`local`, `oidc` and `saml`: how the user signed in. `service`: the operator, through the environment or the command line.',
+    }),
     api_key_id: z.string().optional().openapi({ description: 'The API key that created the session.' }),
+    user_id: z.string().optional().openapi({ description: 'The user who created the session.' }),
     organization_id: z.string().optional().openapi({ description: 'The organization of the session.' }),
     role: z
       .object({
         id: z.string(),
         name: z.string(),
         organization_id: z.string(),
-        inherited: z.boolean().openapi({ description: 'A key of the parent acted on a team.' }),
+        inherited: z.boolean().openapi({ description: 'A key or a user of the parent acted on a team.' }),
       })
       .optional()
-      .openapi({ description: 'The role at the time of the change. Absent if the key has no role.' }),
+      .openapi({
+        description: 'The role at the time of the change. Absent if the key has no role, or if the user had none yet.',
+      }),
   })
   .openapi('AuditActor');
 
@@ -125,7 +132,7 @@ export function auditLogRoutes({ store }: RouteContext): Route[] {
         operation: 'listAuditLogs',
         summary: 'List the changes of resources',
         description:
-          'Each change of a connector, secret, transform, pipeline, share, API key, role or organization, with its author and the states before and after it, kept for AUDIT_LOG_DAYS days.',
+          'Each change of a connector, secret, transform, pipeline, share, API key, role, member, invitation, connection, feature flag or organization, with its author and the states before and after it, kept for AUDIT_LOG_DAYS days.',
         query: ListQuery,
         response: {
           status: 200,

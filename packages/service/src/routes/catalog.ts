@@ -5,6 +5,7 @@ import { requireKind, requireType } from '../auth/session-scope.js';
 import type { CachedResponse } from '../connectors/catalog-responses.js';
 import { accepts } from '../embed/send-asset.js';
 import { notFound } from '../api-error.js';
+import { offeredTo } from '../features/offered-types.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type ResponseData, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
@@ -50,7 +51,7 @@ const TypeBody = TypeHead.extend({
 }).openapi('ConnectorType');
 
 /** Routes for the catalog of one kind, which is the same for every organization. */
-export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorKind): Route[] {
+export function catalogRoutes({ catalog, catalogAnswers, flags }: RouteContext, kind: ConnectorKind): Route[] {
   const access = { permission: `${kind}:read`, session: 'allow', cached: true } as const;
   const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';
   return [
@@ -67,14 +68,15 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         }),
         response: {
           status: 200,
-          description: 'All types. Their fields are included only with `include=config`.',
+          description: 'All types that the operator offers. Their fields are included only with `include=config`.',
           schema: z.array(TypeRow),
         },
       },
-      ({ c, principal, query }) => {
+      async ({ c, principal, query }) => {
         requireKind(principal, kind);
         const typeIds = principal.type === 'session' ? principal.session.typeIds : undefined;
-        return cached(c, catalogAnswers.list(kind, { typeIds, config: query.include === 'config' }));
+        const isOffered = await offeredTo(flags, principal);
+        return cached(c, catalogAnswers.list(kind, { typeIds, config: query.include === 'config', isOffered }));
       },
     ),
     route(
@@ -88,11 +90,12 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         params: z.object({ type_id: TypeId }),
         response: { status: 200, description: 'The type.', schema: TypeBody },
       },
-      ({ c, principal, params }) => {
+      async ({ c, principal, params }) => {
         requireKind(principal, kind);
         requireType(principal, params.type_id);
+        const type = catalog.get(kind, params.type_id);
         const response = catalogAnswers.type(kind, params.type_id);
-        if (!response) throw notFound();
+        if (!type || !response || !(await offeredTo(flags, principal))(type)) throw notFound();
         return cached(c, response);
       },
     ),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { Principal } from '../auth/principal.js';
+import { idOf, type Principal } from '../auth/principal.js';
 import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
@@ -71,7 +71,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
 }
 
 /**
- * Counts one connection test against its session or API key, then against the connector type within
+ * Counts one connection test against its session, API key or user, then against the connector type within
  * the organization, then against the organization. Stops at the first limit that is exceeded, so
  * that a caller that keeps retrying does not use up the limits it shares with the rest of its
  * organization.
@@ -81,7 +81,7 @@ export async function countTest(
   { limits }: Pick<RouteContext, 'limits'>,
   { principal, organization, type }: { principal: Principal; organization: { id: string }; type: { type_id: string } },
 ): Promise<void> {
-  await limits.consume(principal.type === 'session' ? { test: principal.session.id } : { test_key: principal.key.id });
+  await limits.consume({ [principal.type === 'session' ? 'test' : 'test_key']: idOf(principal) });
   await limits.consume({ test_type: `${organization.id} ${type.type_id}` });
   await limits.consume({ test_organization: organization.id });
 }

@@ -10,6 +10,7 @@ import { storePlan } from '../connectors/store-plan.js';
 import { notOwned } from '../connectors/not-owned.js';
 import { sharesOf, type ShareDetails } from '../connectors/share-details.js';
 import { invalidRequest, notFound } from '../api-error.js';
+import { requireOffered } from '../features/offered-types.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
@@ -44,7 +45,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         errorStatuses: [422],
       },
       (call) => create(context, planner, kind, call),
-      (call) => authorizeCreate(planner, kind, call),
+      (call) => authorizeCreate(context, planner, kind, call),
     ),
     organizationRoute(
       {
@@ -95,10 +96,17 @@ type CreateCall = OrganizationCall<
 >;
 type UpdateCall = OrganizationCall<{ id: string }, unknown, z.output<Bodies['change']>>;
 
-function authorizeCreate(planner: Planner, kind: ConnectorKind, { principal, body }: CreateCall): void {
+async function authorizeCreate(
+  { flags }: RouteContext,
+  planner: Planner,
+  kind: ConnectorKind,
+  { principal, organization, body }: CreateCall,
+): Promise<void> {
   requireKind(principal, kind);
   requireCreate(principal);
-  requireType(principal, planner.type(typeNamed(body)).type_id);
+  const type = planner.type(typeNamed(body));
+  requireType(principal, type.type_id);
+  await requireOffered(flags, type, principal, organization.id);
 }
 
 async function create(
@@ -127,7 +135,7 @@ async function authorizeUpdate(
 ): Promise<void> {
   requireKind(principal, kind);
   requireConnector(principal, params.id);
-  if (principal.type === 'key' || principal.session.typeIds === undefined) return;
+  if (principal.type !== 'session' || principal.session.typeIds === undefined) return;
   const connector = await store.connectors.get(organization.id, kind, params.id);
   if (!connector) throw notFound();
   requireCovered(principal, connector.type);

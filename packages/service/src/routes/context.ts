@@ -4,6 +4,7 @@ import type { SessionTokens } from '../auth/session-tokens.js';
 import type { Clock } from '../clock.js';
 import type { CatalogResponses } from '../connectors/catalog-responses.js';
 import type { ConnectionTests } from '../connectors/test-connection.js';
+import type { FeatureFlags } from '../features/feature-flags.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
 import type { AccessControl } from '../http/access-control.js';
 import type { RateLimits } from '../http/rate-limits.js';
@@ -11,6 +12,7 @@ import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
+import type { SignInContext } from '../sign-in/create-sign-in.js';
 import type { ReadTables } from '../store/store.js';
 
 /** Dependencies of the routes. */
@@ -29,10 +31,10 @@ export interface RouteContext {
   closing: AbortSignal;
   parentOrigins: ParentOrigins;
   limits: RateLimits;
-  /** Whether records that pass a node may be watched. */
-  nodeData: boolean;
-  /** Whether nodes of pipelines may get new overrides. */
-  configOverrides: boolean;
+  /** What the operator switched on and off. */
+  flags: FeatureFlags;
+  /** How users sign in. */
+  signIn: SignInContext;
   metrics: Metrics;
   clock: Clock;
   /** URLs, ports and tokens of connectors that receive records. */

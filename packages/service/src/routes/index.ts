@@ -13,13 +13,20 @@ import { deadLetterRoutes } from './dead-letters.js';
 import { dropInRoutes, type DropInOptions } from './drop-in.js';
 import { embedRoutes } from './embed.js';
 import { healthRoutes, type HealthOptions } from './health.js';
+import { featureFlagRoutes } from './feature-flags.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
+import { inviteRoutes } from './invites.js';
 import { logStreamRoutes } from './log-streams.js';
+import { loginAccountRoutes } from './login-accounts.js';
+import { loginPageRoutes } from './login-pages.js';
+import { loginRoutes } from './login.js';
+import { loginSamlRoutes } from './login-saml.js';
 import { edgeSchemaRoutes } from './edge-schemas.js';
 import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
 import { organizationRoutes } from './organizations.js';
+import { organizationUserRoutes } from './organization-users.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
 import { pipelineMetricsRoutes } from './pipeline-metrics.js';
@@ -32,9 +39,11 @@ import { roleRoutes } from './roles.js';
 import { sandboxRoutes } from './sandbox.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
+import { ssoConnectionRoutes } from './sso-connections.js';
 import { transformTypeRoutes } from './transform-types.js';
 import { transformRepositoryRoutes } from './transform-repository.js';
 import { transformRoutes } from './transforms.js';
+import { userRoutes } from './users.js';
 
 export interface AllRoutesOptions {
   context: RouteContext;
@@ -83,6 +92,15 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...apiKeyRoutes(context),
     ...roleKeyRoutes(context),
     ...roleRoutes(context),
+    ...loginRoutes(context),
+    ...loginPageRoutes(context),
+    ...loginAccountRoutes(context),
+    ...loginSamlRoutes(context),
+    ...userRoutes(context),
+    ...organizationUserRoutes(context),
+    ...inviteRoutes(context),
+    ...ssoConnectionRoutes(context),
+    ...featureFlagRoutes(context),
     ...auditLogRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),

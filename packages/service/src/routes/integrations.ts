@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from '@hono/zod-openapi';
 import { newConnector } from '../connectors/new-connector.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
+import { requireOffered } from '../features/offered-types.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
@@ -112,7 +113,9 @@ async function outputOf(
 ): Promise<{ id: string; insert?(tables: Tables): Promise<unknown> }> {
   const { output } = body;
   if ('id' in output) return output;
-  const given = { ...output, type: planner.type(output.type), name: output.name ?? body.name, description: '' };
+  const type = planner.type(output.type);
+  await requireOffered(context.flags, type, principal, organization.id);
+  const given = { ...output, type, name: output.name ?? body.name, description: '' };
   const made = await newConnector(context, planner, given, { principal, organization });
   return { id: made.connector.id, insert: (tables) => made.insert(tables) };
 }

@@ -9,7 +9,7 @@ import { unavailable } from './pipeline-delivery.js';
 import { Id, Org } from './schemas.js';
 
 /** The route that shows records while they pass a node. */
-export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, streams: LogStreams): Route[] {
+export function nodeDataRoutes({ store, engine, flags }: RouteContext, streams: LogStreams): Route[] {
   return [
     organizationRoute(
       {
@@ -19,7 +19,7 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
         operation: 'watchNodeData',
         summary: 'Watch the records that pass a node',
         description:
-          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream can not resume. With `NODE_DATA=off` every request is 403.',
+          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream can not resume. Every request is 403 if the feature `node_data` is off.',
         access: { permission: 'pipeline:data:read', session: 'deny' },
         params: Org.extend({ node: Id }),
         response: {
@@ -31,7 +31,10 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
         errorStatuses: [503],
       },
       async ({ c, principal, organization, params }) => {
-        if (!nodeData) throw forbidden('The operator does not allow watching records: NODE_DATA is off.');
+        const userId = principal.type === 'user' ? principal.user.id : undefined;
+        if (!(await flags.isOn('node_data', { organizationId: organization.id, userId }))) {
+          throw forbidden('The operator does not allow watching records: NODE_DATA is off.');
+        }
         const pipeline = await store.pipelines.ofNode(organization.id, params.node);
         if (!pipeline) throw notFound();
         const { id } = pipeline;

@@ -1,7 +1,12 @@
 import { z } from '@hono/zod-openapi';
+import { creatorOf, newApiKey } from '../auth/api-key.js';
+import { requirePermissions } from '../auth/key-permissions.js';
 import { newOrganization } from '../auth/new-organization.js';
+import { permissionsIn } from '../auth/organization-role.js';
+import { inOrganization, organizationOf, type Principal } from '../auth/principal.js';
 import { forbidden, notFound } from '../api-error.js';
 import { organizationRoute, route, type Commit, type ResponseData, type Route } from '../http/route.js';
+import { defaultRoles } from '../permissions.js';
 import type { Organization, Organizations } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Name, Org, Origin, PageQuery, Pagination } from './schemas.js';
@@ -48,6 +53,22 @@ export function organizationRoutes(context: RouteContext): Route[] {
     const organization = await store.organizations.get(id);
     if (!organization || (id !== parent.id && organization.parentId !== parent.id)) throw notFound();
     return organization;
+  }
+
+  /**
+   * Returns the organization as which a caller deletes one of its teams.
+   * @throws ApiError 403 for a user who may not do that in the parent
+   */
+  async function managerOf(principal: Principal, organization: Organization): Promise<Organization> {
+    const id = principal.type === 'key' ? principal.key.organizationId : (organization.parentId ?? organization.id);
+    const parent = await store.organizations.get(id);
+    if (!parent) throw notFound();
+    if (principal.type === 'user') {
+      const there = inOrganization(principal, parent);
+      if (!there) throw forbidden('An organization does not delete itself.');
+      requirePermissions(there, ['organization:delete'], 'Your role in the parent organization lacks the permission');
+    }
+    return parent;
   }
 
   async function change(
@@ -195,7 +216,8 @@ export function organizationRoutes(context: RouteContext): Route[] {
         path: '/v1/organizations',
         tag,
         operation: 'listOwnOrganizations',
-        summary: 'List the organization of this API key and its teams',
+        summary: 'List the organizations of the caller and their teams',
+        description: 'Of a user: those in which the user has `organization:read`.',
         access: { permission: 'organization:read', session: 'deny' },
         query: SearchQuery.extend({
           no_children: z
@@ -211,13 +233,50 @@ export function organizationRoutes(context: RouteContext): Route[] {
         },
       },
       async ({ principal, query: { name_search, no_children, parent_organization_id, ...page } }) => {
-        const { rows, total } = await store.organizations.family(principal.key.organizationId, page, {
+        const { rows, total } = await store.organizations.family(readableBy(principal), page, {
           nameSearch: name_search,
           parentId: parent_organization_id,
           childless: no_children === 'true',
         });
         return { status: 200, body: { organizations: rows.map(present), pagination: { ...page, total } } };
       },
+    ),
+
+    route(
+      {
+        method: 'post',
+        path: '/v1/organizations',
+        tag,
+        operation: 'createParentOrganization',
+        summary: 'Create an organization without a parent, with its first API key',
+        description:
+          'Only for an API key of the operator. Such a key belongs to an organization and has no access to others, so the response contains the first key of the new one.',
+        access: { permission: 'organization:write', session: 'deny', operator: true },
+        body: z
+          .object({ name: Name, ...texts })
+          .openapi('CreateParentOrganization', { example: { name: 'acme', friendly_name: 'Acme, Inc.' } }),
+        response: {
+          status: 200,
+          description: 'The organization.',
+          schema: OrganizationBody.extend({
+            api_key: z
+              .object({ id: z.string(), key: z.string() })
+              .openapi({ description: 'A key with the role Admin. It is returned only by this call.' }),
+          }),
+        },
+      },
+      ({ principal, body, commit }) =>
+        commit(async (tables) => {
+          const organization = await newOrganization({ name: body.name, ...textsIn(body) }, { tables, vault, clock });
+          const access = { roleId: defaultRoles.admin.id };
+          const key = newApiKey(
+            { organizationId: organization.id, name: 'first key', access, createdBy: creatorOf(principal) },
+            vault,
+            clock,
+          );
+          await tables.apiKeys.insert(key.row);
+          return { status: 200, body: { ...present(organization), api_key: { id: key.row.id, key: key.text } } };
+        }),
     ),
 
     organizationRoute(
@@ -247,12 +306,19 @@ export function organizationRoutes(context: RouteContext): Route[] {
         response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },
       },
       async ({ principal, organization, commit }) => {
-        const parent = await store.organizations.get(principal.key.organizationId);
-        if (!parent) throw notFound();
+        const parent = await managerOf(principal, organization);
         return remove(commit, parent, organization.id, (team) => ({ status: 200, body: present(team) }));
       },
     ),
   ];
+}
+
+/** Returns the organizations that a caller reads together with their teams. */
+function readableBy(principal: Principal): string[] {
+  if (principal.type !== 'user') return [organizationOf(principal) ?? ''];
+  return principal.memberships
+    .filter((membership) => permissionsIn(membership).has('organization:read'))
+    .map(({ organizationId }) => organizationId);
 }
 
 const textsIn = ({

@@ -1,6 +1,6 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { forbidden } from '../api-error.js';
-import { requirePermissions } from '../auth/key-permissions.js';
+import { hasPermission, requirePermissions } from '../auth/key-permissions.js';
 import type { Principal } from '../auth/principal.js';
 
 /**
@@ -11,11 +11,11 @@ import type { Principal } from '../auth/principal.js';
  */
 export function requireMayOverride(kind: ConnectorKind, principal: Principal, isOn: boolean): void {
   if (!isOn) throw forbidden('The operator does not allow new overrides of connectors: CONFIG_OVERRIDES is off.');
-  requirePermissions(principal, [`${kind}:write`], `To override an ${kind}, this API key lacks the permission`);
+  requirePermissions(principal, [`${kind}:write`], `To override an ${kind}, the caller lacks the permission`);
 }
 
 /** Returns whether a caller may see the configuration of connectors of a kind. */
 export const readerOf =
   (principal: Principal) =>
   (kind: ConnectorKind): boolean =>
-    principal.type === 'key' && principal.permissions.has(`${kind}:read`);
+    hasPermission(principal, `${kind}:read`);

@@ -185,7 +185,7 @@ interface Write {
  * @throws ApiError 403, or 422 `invalid_pipeline`
  */
 async function checkNodes(
-  { catalog, configOverrides, vault: vaults }: RouteContext,
+  { catalog, flags, vault: vaults }: RouteContext,
   { tables, principal }: Write,
   { organizationId, nodes }: Pipeline,
   before: Pipeline['nodes'],
@@ -194,7 +194,9 @@ async function checkNodes(
   if (missing.length > 0) throw invalidPipeline(missing);
   if (!nodes.some((node) => overridesOf(node) !== undefined)) return;
   const vault = await vaults.ofOrganization(tables, organizationId);
-  const requireAllowed = (kind: ConnectorKind) => requireMayOverride(kind, principal, configOverrides);
+  const userId = principal.type === 'user' ? principal.user.id : undefined;
+  const isOn = await flags.isOn('config_overrides', { organizationId, userId }, tables);
+  const requireAllowed = (kind: ConnectorKind) => requireMayOverride(kind, principal, isOn);
   const checks = { catalog, requireAllowed, tables, vault, organizationId };
   const problems = await checkOverrides(nodes, before, checks);
   if (problems.length > 0) throw invalidPipeline(problems);

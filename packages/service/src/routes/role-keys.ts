@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError, invalidRequest, notFound } from '../api-error.js';
-import { isLive, newApiKey, newToken } from '../auth/api-key.js';
+import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
+import { creatorOf, isLive, newApiKey, newToken } from '../auth/api-key.js';
 import { permissionsOf, requirePermissions } from '../auth/key-permissions.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
 import { defaultRole } from '../permissions.js';
 import type { ApiKey, StoredApiKey, Tables } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
+import { Id, KeyCreatorBody, Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const Description = z.string().max(2_000);
 const Expiration = z.iso.datetime({ offset: true }).openapi({ description: 'RFC 3339.' });
@@ -19,6 +19,7 @@ const KeyBody = z
     description: z.string(),
     role_id: z.string().optional().openapi({ description: 'Absent if the key was created with `permissions`.' }),
     token_version: z.int().openapi({ description: 'Incremented each time the key is regenerated.' }),
+    created_by: KeyCreatorBody.optional().openapi({ description: 'Absent for keys of earlier releases.' }),
     expiration_time: z.iso.datetime().optional().openapi({ description: 'Absent if the key does not expire.' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -115,13 +116,14 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         return commit(async (tables) => {
           const granted = await permissionsOfRole(tables, organization.id, body.role_id);
           if (!granted) throw invalidRequest('role_id is not a role of this organization.');
-          requirePermissions(principal, granted, "A key can't grant what it lacks:");
+          requirePermissions(principal, granted, "A caller can't grant what it lacks:");
           const key = newApiKey(
             {
               organizationId: organization.id,
               name: body.name,
               description: body.description,
               access: { roleId: body.role_id },
+              createdBy: creatorOf(principal),
               expiresAt,
             },
             vault,
@@ -218,7 +220,14 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         const expiresAt = body.expiration_time === undefined ? undefined : futureTime(body.expiration_time);
         const regenerate = (key: ApiKey) => {
           // Otherwise this call would hand out a token with more permissions than its caller has.
-          requirePermissions(principal, permissionsOf(key), "A key can't regenerate one with permissions it lacks:");
+          requirePermissions(
+            principal,
+            permissionsOf(key),
+            "A caller can't regenerate a key with permissions it lacks:",
+          );
+          if (key.isOperator && !(principal.type === 'key' && principal.key.isOperator)) {
+            throw forbidden('This key belongs to the operator of the service, who can regenerate it.');
+          }
           if (!expiresAt && !isLive(key, clock.now())) {
             throw new ApiError(422, 'invalid_request', 'The API key has expired. Send an expiration_time.');
           }
@@ -247,6 +256,7 @@ function present(key: StoredApiKey): z.output<typeof KeyBody> {
     description: key.description,
     ...(key.roleId !== null && { role_id: key.roleId }),
     token_version: key.tokenVersion,
+    ...(key.createdBy && { created_by: key.createdBy }),
     ...(key.expiresAt && { expiration_time: key.expiresAt.toISOString() }),
     created_at: key.createdAt.toISOString(),
     updated_at: key.updatedAt.toISOString(),

@@ -8,7 +8,7 @@ import type { Page, StoredRole } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
-const PermissionBody = z
+export const PermissionBody = z
   .object({
     id: z.enum(permissions).openapi({ description: 'The same as `slug`.' }),
     slug: z.enum(permissions),
@@ -40,8 +40,8 @@ const fields = {
 };
 const example = { name: 'Metrics', permission_ids: ['pipeline:read', 'pipeline:metrics:read'] };
 
-/** Keys that a rejected deletion names. */
-const MOST_KEYS = 20;
+/** Holders of each kind that a rejected deletion names. */
+const MOST_HOLDERS = 20;
 const defaults: readonly DefaultRole[] = Object.values(defaultRoles);
 
 /** Routes for the roles of an organization: the default roles and its own. */
@@ -164,7 +164,7 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
         tag,
         operation: 'changeRole',
         summary: 'Update a role; absent properties are kept',
-        description: 'API keys with this role have the new permissions from their next request on.',
+        description: 'API keys and users with this role have the new permissions from their next request on.',
         access: write,
         params: OrgAndId,
         body: z
@@ -204,7 +204,7 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
         path: `${path}/{id}`,
         tag,
         operation: 'deleteRole',
-        summary: 'Delete a role that no API key has',
+        summary: 'Delete a role that no API key, user, invitation or connection has',
         access: { permission: 'role:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'The deleted role.', schema: RoleBody },
@@ -212,14 +212,21 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
       },
       async ({ organization, params, commit }) => {
         requireCustom(params.id);
-        const response = await commit(async ({ roles, apiKeys }) => {
+        const response = await commit(async ({ roles, apiKeys, memberships, invitations, ssoConnections }) => {
           // The lock keeps other transactions from giving the role to a new key.
           const role = await roles.lock(organization.id, params.id);
           if (!role) throw notFound();
-          const keys = await apiKeys.withRole(organization.id, role.id, MOST_KEYS);
-          if (keys.length > 0) {
-            throw new ApiError(409, 'conflict', 'API keys still have this role. Revoke them first.', {
-              details: { api_keys: keys },
+          const holders = {
+            api_keys: await apiKeys.withRole(organization.id, role.id, MOST_HOLDERS),
+            users: await memberships.withRole(organization.id, role.id, MOST_HOLDERS),
+            invitations: await invitations.withRole(organization.id, role.id, MOST_HOLDERS),
+            connections: await ssoConnections.withRole(organization.id, role.id, MOST_HOLDERS),
+          };
+          const held = Object.entries(holders).filter(([, rows]) => rows.length > 0);
+          if (held.length > 0) {
+            const names = held.map(([name]) => name.replace('_', ' ').replace('api', 'API')).join(', ');
+            throw new ApiError(409, 'conflict', `This role is in use by ${names}. Give them another role first.`, {
+              details: Object.fromEntries(held),
             });
           }
           await roles.remove(organization.id, role.id);
@@ -238,7 +245,7 @@ function requireCustom(id: string): void {
   if (defaultRole(id)) throw forbidden('This role is protected. Create a custom role.');
 }
 
-const presentPermission = (slug: (typeof permissions)[number]): z.output<typeof PermissionBody> => ({
+export const presentPermission = (slug: (typeof permissions)[number]): z.output<typeof PermissionBody> => ({
   id: slug,
   slug,
   name: describePermission(slug),

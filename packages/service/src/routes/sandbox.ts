@@ -12,7 +12,7 @@ import {
   type Problem,
 } from '@connector-frame/engine';
 import { ApiError, invalidRequest } from '../api-error.js';
-import type { Principal } from '../auth/principal.js';
+import { idOf, organizationOf, type Principal } from '../auth/principal.js';
 import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
@@ -65,8 +65,9 @@ export function sandboxRoutes(context: RouteContext): Route[] {
 
   /** Counts a request as a connection test, and limits how many run at the same time. */
   async function bounded(principal: Principal, work: () => Promise<ResponseData>): Promise<ResponseData> {
-    await context.limits.consume({ test_key: principal.key.id });
-    await context.limits.consume({ test_organization: principal.key.organizationId });
+    await context.limits.consume({ test_key: idOf(principal) });
+    const organizationId = organizationOf(principal);
+    if (organizationId !== undefined) await context.limits.consume({ test_organization: organizationId });
     if (waiting >= MAX_WAITING)
       throw new ApiError(503, 'unavailable', 'The sandbox is at capacity. Retry later.', {
         headers: { 'Retry-After': '5' },

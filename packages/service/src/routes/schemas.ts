@@ -27,6 +27,15 @@ export const Pagination = z
   .object({ limit: z.int(), offset: z.int(), total: z.int().openapi({ description: 'Number of rows on all pages.' }) })
   .openapi('Pagination');
 
+/** Who created an API key. */
+export const KeyCreatorBody = z
+  .object({
+    type: z.enum(['api_key', 'user', 'service']).openapi({ description: '`service`: the operator, by `bootstrap`.' }),
+    id: z.string(),
+    name: z.string().openapi({ description: 'The name at that time.' }),
+  })
+  .openapi('KeyCreator');
+
 export const Name = z.string().trim().min(1).max(200);
 
 export const Origin = z

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
+import type { KeyPrincipal, UserPrincipal } from '../auth/principal.js';
 import { SESSION_TTL, type SessionScope } from '../auth/session-tokens.js';
 import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
-import type { ApiKey, Organization, ReadTables } from '../store/store.js';
+import type { Organization, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Kind, Origin, TypeId } from './schemas.js';
 
@@ -40,6 +41,8 @@ const SessionBody = z
   })
   .openapi('Session');
 
+const mint = { permission: 'session:create', session: 'deny' } as const;
+
 const OwnSessionBody = z.object({ organization: z.object({ id: z.string(), name: z.string() }) }).openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
@@ -52,26 +55,28 @@ export function sessionRoutes(context: RouteContext): Route[] {
         tag: 'Sessions',
         operation: 'mintSession',
         summary: 'Create a session: a short-lived token for a frame',
-        access: { permission: 'session:create', session: 'deny' },
+        description: 'The session ends with the API key, or with the sign-in of the user who creates it.',
+        access: mint,
         body: MintBody,
         response: { status: 200, description: 'The session.', schema: SessionBody },
         errorStatuses: [404],
       },
-      async ({ principal, body }) => {
-        const organization = await accessControl.organization(principal, body.organization_id);
+      async ({ principal: caller, body }) => {
+        const { organization, principal } = await accessControl.enter(caller, body.organization_id, mint);
         const ttl = Math.min(Math.max(body.ttl_seconds ?? SESSION_TTL.default, SESSION_TTL.min), SESSION_TTL.max);
-        const { expiresAt: keyExpiry } = principal.key;
-        if (keyExpiry && keyExpiry.getTime() < clock.now() + ttl * 1_000) {
-          throw invalidRequest('The session would outlive its API key. Request a shorter one, or use another key.');
+        if (principal.type === 'session') throw forbidden('Sessions may not create sessions.');
+        const { expiresAt } = principal.type === 'key' ? principal.key : principal.signIn;
+        if (expiresAt && expiresAt.getTime() < clock.now() + ttl * 1_000) {
+          throw invalidRequest('The session would outlive its API key or the sign-in. Request a shorter one.');
         }
-        const scope = await readScope(context, organization, principal.key, body);
-        const { token, expiresAt } = await sessions.mint(scope, ttl);
+        const scope = await readScope(context, organization, principal, body);
+        const { token, expiresAt: end } = await sessions.mint(scope, ttl);
         metrics.sessionMinted();
         return {
           status: 200,
           body: {
             session_token: token,
-            expires_at: expiresAt.toISOString(),
+            expires_at: end.toISOString(),
             organizationId: organization.id,
             ttl_seconds: ttl,
           },
@@ -103,7 +108,7 @@ export function sessionRoutes(context: RouteContext): Route[] {
 async function readScope(
   { store, principals, parentOrigins }: RouteContext,
   organization: Organization,
-  key: ApiKey,
+  principal: KeyPrincipal | UserPrincipal,
   body: z.output<typeof MintBody>,
 ): Promise<SessionScope> {
   const parent = organization.parentId === null ? undefined : await principals.organization(organization.parentId);
@@ -121,8 +126,10 @@ async function readScope(
     body.connector_id === undefined ? body.kind : await kindOf(store, organization.id, body.connector_id, body.kind);
   return {
     organizationId: organization.id,
-    apiKeyId: key.id,
-    keyVersion: key.tokenVersion,
+    creator:
+      principal.type === 'key'
+        ? { type: 'key', apiKeyId: principal.key.id, keyVersion: principal.key.tokenVersion }
+        : { type: 'user', userId: principal.user.id, signInId: principal.signIn.id },
     parentOrigins: body.parent_origins ?? allowed,
     ...(kind ? { kind } : {}),
     ...(body.type_ids ? { typeIds: body.type_ids } : {}),

@@ -61,6 +61,10 @@ export class DestinationError extends Error {
   }
 }
 
+/** What is digested. The digests of one purpose say nothing about those of another. */
+export type DigestPurpose = (typeof DIGEST_PURPOSES)[number];
+const DIGEST_PURPOSES = ['api-key', 'request', 'destination', 'ingest', 'ticket', 'recovery-code', 'account'] as const;
+
 /** Seals, opens and digests what the service keeps secret. No method returns an unwrapped key. */
 export interface Vault {
   /** Creates the data key of a new organization, to be stored in the same transaction. */
@@ -71,7 +75,14 @@ export interface Vault {
    * Returns the HMAC-SHA-256 of a text that must be recognized but not stored. It does not depend
    * on the master key.
    */
-  digest(purpose: 'api-key' | 'request' | 'destination' | 'ingest', text: string): Buffer;
+  digest(purpose: DigestPurpose, text: string): Buffer;
+  /**
+   * Seals a text that belongs to no organization, such as the second factor of a user.
+   * @param place authenticated but not stored: it opens only with the same one
+   */
+  sealOwn(place: readonly string[], text: string): Buffer;
+  /** @throws SealError when it was changed or moved */
+  openOwn(place: readonly string[], sealed: Uint8Array): string;
   /** Returns whether the master key still opens the service's own key in the database. */
   check(tables: Tables): Promise<boolean>;
   /**
@@ -127,14 +138,13 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
     return unwrap(wrapping, row).key;
   });
   const digestKey = (purpose: string) => createSecretKey(createHmac('sha256', own).update(purpose).digest());
-  const digestKeys = {
-    'api-key': digestKey('api-key'),
-    request: digestKey('request'),
-    destination: digestKey('destination'),
-    ingest: digestKey('ingest'),
-  };
+  const digestKeys = new Map(DIGEST_PURPOSES.map((purpose) => [purpose, digestKey(purpose)]));
+  const ownKey = createHmac('sha256', own).update('own').digest();
 
-  const digest: Vault['digest'] = (purpose, text) => createHmac('sha256', digestKeys[purpose]).update(text).digest();
+  const digest: Vault['digest'] = (purpose, text) =>
+    createHmac('sha256', digestKeys.get(purpose) ?? digestKey(purpose))
+      .update(text)
+      .digest();
   const destinationDigest = (destination: Destination): string =>
     digest('destination', destination.format1Text()).toString('base64url');
 
@@ -161,6 +171,8 @@ export async function openVault(store: Store, keys: MasterKeys & { current: Mast
     },
 
     digest,
+    sealOwn: (place, text) => seal(ownKey, ['own', ...place], Buffer.from(text)),
+    openOwn: (place, sealed) => unseal(ownKey, ['own', ...place], sealed).toString(),
 
     async check(tables) {
       const row = await tables.dataKeys.get(SERVICE_KEY);

@@ -15,7 +15,7 @@ export interface AuditFilter {
   resourceType?: AuditResource | undefined;
   /** With the type `pipeline`: also the changes of its components while it used them. */
   resourceId?: string | undefined;
-  /** ID of a session, or of an API key, which includes its sessions. */
+  /** ID of a session, or of an API key or a user, which includes their sessions. */
   actorId?: string | undefined;
   action?: AuditAction | undefined;
   /** Inclusive. */
@@ -160,7 +160,9 @@ function matching(organizationId: string, filter: AuditFilter): SQL | undefined 
           resourceType && eq(table.resourceType, resourceType),
           resourceId === undefined ? undefined : eq(table.resourceId, resourceId),
         ),
-    actorId === undefined ? undefined : or(eq(table.apiKeyId, actorId), sql`${table.actor}->>'id' = ${actorId}`),
+    actorId === undefined
+      ? undefined
+      : or(eq(table.apiKeyId, actorId), sql`${actorId} in (${table.actor}->>'id', ${table.actor}->>'user_id')`),
     action && eq(table.action, action),
     from && gte(table.occurredAt, from),
     to && lt(table.occurredAt, to),

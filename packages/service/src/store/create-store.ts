@@ -5,7 +5,10 @@ import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createEdgeSchemas } from './edge-schemas.js';
+import { createFeatureOverrides } from './feature-overrides.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
+import { createInvitations } from './invitations.js';
+import { createMemberships } from './memberships.js';
 import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
@@ -14,8 +17,11 @@ import { createResourceShares, createSharePolicies } from './resource-shares.js'
 import { createRoles } from './roles.js';
 import { createSecrets } from './secrets.js';
 import { createShareViews } from './share-views.js';
+import { createSignIns } from './sign-ins.js';
+import { createSsoConnections } from './sso-connections.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
+import { createUsers } from './users.js';
 
 /** Creates the store on either database. The schema must be up to date (`migrate`). */
 export function createStore(database: Database): Store {
@@ -41,6 +47,12 @@ function tables(queries: Queries): Tables {
     organizations: createOrganizations(queries),
     apiKeys: createApiKeys(queries),
     roles: createRoles(queries),
+    users: createUsers(queries),
+    memberships: createMemberships(queries),
+    invitations: createInvitations(queries),
+    ssoConnections: createSsoConnections(queries),
+    signIns: createSignIns(queries),
+    featureOverrides: createFeatureOverrides(queries),
     connectors: createConnectors(queries),
     secrets: createSecrets(queries),
     organizationSecrets: createOrganizationSecrets(queries),

@@ -53,10 +53,10 @@ export function createOrganizations(queries: Queries): Organizations {
       return new Map(rows.map(({ id, name }) => [id, name]));
     },
 
-    family: (id, page, { nameSearch, parentId, childless = false } = {}) =>
+    family: (ids, page, { nameSearch, parentId, childless = false } = {}) =>
       list(
         and(
-          or(eq(table.id, id), eq(table.parentId, id)),
+          or(inArray(table.id, [...ids]), inArray(table.parentId, [...ids])),
           named(nameSearch),
           parentId === undefined ? undefined : eq(table.parentId, parentId),
           childless ? notExists(queries.select().from(teams).where(eq(teams.parentId, table.id))) : undefined,

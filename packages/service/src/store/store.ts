@@ -8,8 +8,14 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AuditLogs } from './audit-logs.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
+import type { FeatureOverrides } from './feature-overrides.js';
+import type { Invitations } from './invitations.js';
+import type { Memberships } from './memberships.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
+import type { SignIns } from './sign-ins.js';
+import type { SsoConnections } from './sso-connections.js';
+import type { Users } from './users.js';
 import type {
   apiKeys,
   connectors,
@@ -121,8 +127,8 @@ export interface Organizations {
   teamIds(parentId: string): Promise<string[]>;
   /** Returns the names of those of these organizations that exist. */
   names(ids: readonly string[]): Promise<Map<string, string>>;
-  /** Returns an organization and its teams, oldest first. */
-  family(id: string, page: Page, filter?: FamilyFilter): Promise<Rows<Organization>>;
+  /** Returns organizations and their teams, oldest first. */
+  family(ids: readonly string[], page: Page, filter?: FamilyFilter): Promise<Rows<Organization>>;
   /** Returns the oldest parent of that name, or with `parentId` the oldest team of that name. */
   named(name: string, parentId?: string): Promise<Organization | undefined>;
   /** Reads and locks the row against changes until the transaction ends. */
@@ -375,6 +381,12 @@ export interface Tables {
   readonly organizations: Organizations;
   readonly apiKeys: ApiKeys;
   readonly roles: Roles;
+  readonly users: Users;
+  readonly memberships: Memberships;
+  readonly invitations: Invitations;
+  readonly ssoConnections: SsoConnections;
+  readonly signIns: SignIns;
+  readonly featureOverrides: FeatureOverrides;
   readonly connectors: Connectors;
   readonly secrets: Secrets;
   readonly organizationSecrets: OrganizationSecrets;

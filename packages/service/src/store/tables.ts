@@ -56,7 +56,18 @@ export const apiKeys = pgTable('api_keys', {
   updatedAt: timestamptz('updated_at').notNull(),
   expiresAt: timestamptz('expires_at'),
   revokedAt: timestamptz('revoked_at'),
+  /** Null for keys that were created before it was recorded. */
+  createdBy: jsonb('created_by').$type<KeyCreator>(),
+  /** Whether it acts for the operator of the service, besides its organization. */
+  isOperator: boolean('is_operator').notNull(),
 });
+
+/** Who created an API key, with the name at that time. */
+export interface KeyCreator {
+  type: 'api_key' | 'user' | 'service';
+  id: string;
+  name: string;
+}
 
 export const roles = pgTable('roles', {
   id: text('id').primaryKey(),
@@ -64,6 +75,131 @@ export const roles = pgTable('roles', {
   name: text('name').notNull(),
   description: text('description').notNull(),
   permissions: text('permissions').array().$type<Permission[]>().notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+/** How a user signs in. */
+export type SignInMethod = 'local' | 'oidc' | 'saml';
+
+/** What the service uses of the metadata of a SAML identity provider. */
+export interface SamlIdp {
+  /** Address that browsers are sent to (HTTP-Redirect binding). */
+  signOnUrl: string;
+  /** Certificates of its signatures, as base64 of DER. */
+  certificates: readonly string[];
+}
+
+/** Single sign-on of an organization. */
+export const ssoConnections = pgTable('sso_connections', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  publicName: text('public_name').notNull(),
+  description: text('description').notNull(),
+  entityId: text('entity_id').notNull(),
+  metadataUrl: text('metadata_url').notNull(),
+  emailDomains: text('email_domains').array().notNull(),
+  defaultRoleId: text('default_role_id'),
+  /** Seconds. */
+  sessionTimeout: integer('session_timeout'),
+  idp: jsonb('idp').$type<SamlIdp>().notNull(),
+  idpReadAt: timestamptz('idp_read_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+export const users = pgTable('users', {
+  id: text('id').primaryKey(),
+  /** The connection whose identity provider the user belongs to; null for all others. */
+  connectionId: text('connection_id'),
+  /** Lower case. */
+  email: text('email').notNull(),
+  username: text('username').notNull(),
+  emailVerifiedAt: timestamptz('email_verified_at'),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+export const userIdentities = pgTable('user_identities', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull(),
+  provider: text('provider').$type<SignInMethod>().notNull(),
+  issuer: text('issuer').notNull(),
+  subject: text('subject').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+});
+
+export const localCredentials = pgTable('local_credentials', {
+  userId: text('user_id').primaryKey(),
+  password: text('password').notNull(),
+  /** The sealed secret of the authenticator app; null without a second factor. */
+  totp: bytes('totp'),
+  totpStep: bigint('totp_step', { mode: 'number' }).notNull(),
+  totpCreatedAt: timestamptz('totp_created_at'),
+  /** Digests of the unused codes. */
+  recoveryCodes: text('recovery_codes').array().notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+export const memberships = pgTable(
+  'memberships',
+  {
+    organizationId: text('organization_id').notNull(),
+    userId: text('user_id').notNull(),
+    roleId: text('role_id').notNull(),
+    createdAt: timestamptz('created_at').notNull(),
+    updatedAt: timestamptz('updated_at').notNull(),
+  },
+  ({ organizationId, userId }) => [primaryKey({ columns: [organizationId, userId] })],
+);
+
+export const signIns = pgTable('sign_ins', {
+  id: text('id').primaryKey(),
+  userId: text('user_id').notNull(),
+  method: text('method').$type<SignInMethod>().notNull(),
+  generation: integer('generation').notNull(),
+  rotatedAt: timestamptz('rotated_at').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  expiresAt: timestamptz('expires_at').notNull(),
+});
+
+export const invitations = pgTable('invitations', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  email: text('email').notNull(),
+  roleId: text('role_id').notNull(),
+  digest: bytes('digest').notNull(),
+  mailed: boolean('mailed').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  expiresAt: timestamptz('expires_at').notNull(),
+});
+
+export const signInTickets = pgTable('sign_in_tickets', {
+  digest: bytes('digest').primaryKey(),
+  purpose: text('purpose').notNull(),
+  userId: text('user_id'),
+  content: jsonb('content').$type<Record<string, unknown>>().notNull(),
+  expiresAt: timestamptz('expires_at').notNull(),
+});
+
+export const samlAssertions = pgTable(
+  'saml_assertions',
+  {
+    connectionId: text('connection_id').notNull(),
+    assertionId: text('assertion_id').notNull(),
+    expiresAt: timestamptz('expires_at').notNull(),
+  },
+  ({ connectionId, assertionId }) => [primaryKey({ columns: [connectionId, assertionId] })],
+);
+
+/** What the operator sets for an organization or a user. One of the two ids is set. */
+export const featureOverrides = pgTable('feature_overrides', {
+  id: text('id').primaryKey(),
+  feature: text('feature').notNull(),
+  organizationId: text('organization_id'),
+  userId: text('user_id'),
+  enabled: boolean('enabled').notNull(),
   createdAt: timestamptz('created_at').notNull(),
   updatedAt: timestamptz('updated_at').notNull(),
 });
@@ -240,7 +376,10 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 /** Types of the resources whose changes are recorded. `pipeline_data`: records that a pipeline keeps. */
 export const AUDIT_RESOURCES = [
   'api_key',
+  'connection',
+  'feature_flag',
   'input',
+  'invitation',
   'organization',
   'output',
   'pipeline',
@@ -250,17 +389,23 @@ export const AUDIT_RESOURCES = [
   'secret',
   'share_policy',
   'transform',
+  'user',
 ] as const;
 export type AuditResource = (typeof AUDIT_RESOURCES)[number];
 
 /** Who made a change, as responses contain it. */
 export interface AuditActor {
-  /** ID of the API key or the session. */
+  /** ID of the API key, the user or the session. */
   id: string;
   name: string;
-  auth_method: 'api_key' | 'session' | 'service';
+  /** Of a user. */
+  email?: string;
+  /** `local`, `oidc` and `saml`: how the user signed in. */
+  auth_method: 'api_key' | 'session' | 'service' | SignInMethod;
   /** The API key that created the session. */
   api_key_id?: string;
+  /** The user who created the session. */
+  user_id?: string;
   /** The organization of the session. */
   organization_id?: string;
   /** Absent if the key was created with permissions instead of a role. */

@@ -1,0 +1,82 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { describeError } from '../describe-error.js';
+import { publicRoute, type Route, type RouteSpec } from '../http/route.js';
+import type { SignInContext } from '../sign-in/create-sign-in.js';
+import type { Flow } from '../sign-in/flows.js';
+import { pageHeaders, render, type Page } from '../sign-in/pages/html.js';
+import { problemPage, type Here } from '../sign-in/pages/sign-in-pages.js';
+import { SignInProblem } from '../sign-in/sign-in-problem.js';
+
+/** A response with a page. */
+export async function respondWith(
+  page: Page,
+  { status = 200, cookie, headers = {} }: { status?: number; cookie?: string; headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const all = { ...pageHeaders(), ...headers, ...(cookie !== undefined && { 'Set-Cookie': cookie }) };
+  return new Response(await render(page), { status, headers: all });
+}
+
+/**
+ * Returns a redirect to another page of the sign-in.
+ * @param cookie value of `Set-Cookie`
+ */
+export const redirectTo = (location: string, cookie?: string, status: 303 | 307 = 303): Response =>
+  new Response(null, {
+    status,
+    headers: {
+      Location: location,
+      'Cache-Control': 'no-store',
+      // The address that the browser comes from may contain the token of a link.
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      ...(cookie !== undefined && { 'Set-Cookie': cookie }),
+    },
+  });
+
+/** What pages of a flow need. */
+export const hereOf = ({ base }: SignInContext, { csrf }: Flow, problem?: string): Here => ({
+  base,
+  csrf,
+  ...(problem !== undefined && { problem }),
+});
+
+export const cookiesOf = (c: Context): string | undefined => c.req.header('cookie');
+
+type Schema = z.ZodType | undefined;
+
+/** Defines a page of the sign-in. Its errors are pages as well. */
+export function pageRoute<P extends Schema = undefined, Q extends Schema = undefined, B extends Schema = undefined>(
+  signIn: SignInContext,
+  spec: Pick<
+    RouteSpec<P, Q, B>,
+    'method' | 'path' | 'operation' | 'summary' | 'description' | 'params' | 'query' | 'body'
+  >,
+  handler: Parameters<typeof publicRoute<P, Q, B>>[1],
+): Route {
+  const route = publicRoute<P, Q, B>(
+    {
+      ...spec,
+      tag: 'Sign-in',
+      bodyType: 'application/x-www-form-urlencoded',
+      response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
+      redirect: 303,
+      errorStatuses: [400, 401, 403, 404, 429, 502, 503],
+    },
+    handler,
+  );
+  return { ...route, renderError: errorPages(signIn) };
+}
+
+/** Returns how errors of the sign-in are shown. */
+export const errorPages =
+  ({ base, log }: SignInContext): NonNullable<Route['renderError']> =>
+  (rejection) => {
+    if (rejection instanceof SignInProblem) {
+      log.info({ reason: rejection.code, problem: describeError(rejection.cause) }, 'sign-in failed');
+    }
+    return respondWith(problemPage(base, rejection.message), {
+      status: rejection.status,
+      ...(rejection.options.headers && { headers: rejection.options.headers }),
+    });
+  };

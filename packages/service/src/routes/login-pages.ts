@@ -1,0 +1,272 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { notFound } from '../api-error.js';
+import type { Route } from '../http/route.js';
+import { domainOf, readEmail } from '../sign-in/email.js';
+import { finish } from '../sign-in/finish.js';
+import type { Flow } from '../sign-in/flows.js';
+import {
+  codePage,
+  connectionPage,
+  forgotPage,
+  leavePage,
+  messagePage,
+  passwordPage,
+  paths,
+  startPage,
+} from '../sign-in/pages/sign-in-pages.js';
+import { SignInProblem } from '../sign-in/sign-in-problem.js';
+import type { SsoConnection } from '../store/sso-connections.js';
+import type { User } from '../store/users.js';
+import type { RouteContext } from './context.js';
+import { sendMail } from './login.js';
+import { cookiesOf, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import { Id } from './schemas.js';
+
+/** Seconds for which a link to a new password is valid. */
+export const RESET_TTL = 3_600;
+
+const Csrf = z.string().max(100);
+const example = { csrf: 'from-the-page' };
+
+/** Pages on which people sign in: the address, then a password and a code, or an identity provider. */
+export function loginPageRoutes(context: RouteContext): Route[] {
+  const { signIn, accessControl } = context;
+  const { flows, store, oidc, local, connections, mailer, tokens, localAccounts } = signIn;
+
+  /** Returns the connections by which an address signs in; with an invitation, only those that accept it. */
+  async function connectionsOf(email: string, flow: Flow): Promise<SsoConnection[]> {
+    const found = await store.ssoConnections.withDomain(domainOf(email));
+    if (found.length === 0 || flow.invitationId === undefined) return found;
+    const { organization } = await signIn.accounts.invitation(flow.invitationId);
+    return found.filter(({ organizationId: id }) => id === organization.id || id === organization.parentId);
+  }
+
+  async function leaveForConnection(flow: Flow, connection: SsoConnection): Promise<Response> {
+    const { url, requestId } = await connections.begin(connection);
+    const next = flows.begin({ ...flow, saml: { connectionId: connection.id, requestId } });
+    return respondWith(leavePage(url), { cookie: flows.cookie(next) });
+  }
+
+  async function leaveForOidc(flow: Flow, email: string): Promise<Response> {
+    if (!oidc) throw new SignInProblem('unknown');
+    const { url, checks } = await oidc.begin(email);
+    return respondWith(leavePage(url), { cookie: flows.cookie(flows.begin({ ...flow, oidc: checks })) });
+  }
+
+  const formOf = (c: Context, csrf: string): Flow => {
+    const flow = flows.require(cookiesOf(c));
+    flows.requireForm(flow, csrf);
+    return flow;
+  };
+
+  /** The last step of a local sign-in. */
+  async function complete(flow: Flow, user: User, requestId: string): Promise<Response> {
+    await local.succeeded(user);
+    if (flow.invitationId !== undefined) await signIn.accounts.accept(user, 'local', flow.invitationId, requestId);
+    return respondWith(await finish(signIn, flow, user, { method: 'local' }), { cookie: flows.cleared });
+  }
+
+  return [
+    pageRoute(
+      signIn,
+      { method: 'get', path: paths.start, operation: 'showLogin', summary: 'The page that asks for the address' },
+      async ({ c }) => {
+        const flow = flows.read(cookiesOf(c)) ?? flows.begin();
+        const withPassword = localAccounts && (await store.ssoConnections.any());
+        const page = startPage(hereOf(signIn, flow), { email: flow.email, withPassword });
+        return respondWith(page, { cookie: flows.cookie(flow) });
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      {
+        method: 'post',
+        path: paths.start,
+        operation: 'submitLogin',
+        summary: 'Choose how an address signs in',
+        body: z
+          .object({ csrf: Csrf, email: z.string().max(254), with: z.literal('password').optional() })
+          .openapi('LoginForm', { example: { ...example, email: 'ana@example.com' } }),
+      },
+      async ({ c, body }) => {
+        await accessControl.countAnonymous(c);
+        const flow = formOf(c, body.csrf);
+        const email = readEmail(body.email);
+        if (email === undefined) {
+          const withPassword = localAccounts && (await store.ssoConnections.any());
+          const here = hereOf(signIn, flow, 'Enter an e-mail address, such as ana@example.com.');
+          return respondWith(startPage(here, { email: body.email, withPassword }), { status: 400 });
+        }
+        const next = { ...flow, email };
+        const usesPassword = body.with === 'password' && localAccounts;
+        const [only, ...more] = usesPassword ? [] : await connectionsOf(email, flow);
+        if (only && more.length > 0) {
+          const page = connectionPage(hereOf(signIn, next), { email, connections: [only, ...more] });
+          return respondWith(page, { cookie: flows.cookie(next) });
+        }
+        if (only) return leaveForConnection(next, only);
+        if (oidc) return leaveForOidc(next, email);
+        if (!localAccounts) throw new SignInProblem('unknown');
+        return redirectTo(signIn.base + paths.password, flows.cookie(flows.begin(next)));
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      {
+        method: 'post',
+        path: paths.connection,
+        operation: 'submitConnection',
+        summary: 'Choose one of the connections of an address',
+        body: z
+          .object({ csrf: Csrf, connection: Id })
+          .openapi('ConnectionForm', { example: { ...example, connection: 'id-of-a-connection' } }),
+      },
+      async ({ c, body }) => {
+        await accessControl.countAnonymous(c);
+        const flow = formOf(c, body.csrf);
+        const offered = flow.email === undefined ? [] : await connectionsOf(flow.email, flow);
+        const chosen = offered.find(({ id }) => id === body.connection);
+        if (!chosen) throw new SignInProblem('expired');
+        return leaveForConnection(flow, chosen);
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      { method: 'get', path: paths.password, operation: 'showPassword', summary: 'The page that asks for a password' },
+      ({ c }) => {
+        const flow = flows.require(cookiesOf(c));
+        if (flow.email === undefined || !localAccounts) throw new SignInProblem('expired');
+        const canReset = mailer !== undefined;
+        return respondWith(passwordPage(hereOf(signIn, flow), { email: flow.email, canReset }));
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      {
+        method: 'post',
+        path: paths.password,
+        operation: 'submitPassword',
+        summary: 'Verify a password',
+        body: z
+          .object({ csrf: Csrf, password: z.string().max(1_000) })
+          .openapi('PasswordForm', { example: { ...example, password: 'correct horse battery staple' } }),
+      },
+      async ({ c, body, requestId }) => {
+        const flow = formOf(c, body.csrf);
+        const { email } = flow;
+        if (email === undefined || !localAccounts) throw new SignInProblem('expired');
+        const result = await local.password(email, body.password, accessControl.addressOf(c)).catch(asProblem);
+        if (result instanceof SignInProblem) {
+          const here = hereOf(signIn, flow, result.message);
+          return respondWith(passwordPage(here, { email, canReset: mailer !== undefined }), { status: result.status });
+        }
+        const { user, needsCode } = result;
+        if (needsCode) {
+          const next = flows.begin({ ...flow, passwordOf: user.id });
+          return redirectTo(signIn.base + paths.code, flows.cookie(next));
+        }
+        if (!signIn.requireSecondFactor) return complete(flow, user, requestId);
+        const setup = { purpose: 'mfa', userId: user.id, email: user.email, username: user.username } as const;
+        const next = flows.begin({
+          ...flow,
+          passwordOf: user.id,
+          setup: { ...setup, totp: signIn.secondFactor.newSecret() },
+        });
+        return redirectTo(signIn.base + paths.setup, flows.cookie(next));
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      { method: 'get', path: paths.code, operation: 'showCode', summary: 'The page that asks for a code' },
+      ({ c }) => {
+        const flow = flows.require(cookiesOf(c));
+        if (flow.passwordOf === undefined) throw new SignInProblem('expired');
+        return respondWith(codePage(hereOf(signIn, flow)));
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      {
+        method: 'post',
+        path: paths.code,
+        operation: 'submitCode',
+        summary: 'Verify a code of the authenticator app',
+        body: z
+          .object({ csrf: Csrf, code: z.string().max(40) })
+          .openapi('CodeForm', { example: { ...example, code: '123456' } }),
+      },
+      async ({ c, body, requestId }) => {
+        const flow = formOf(c, body.csrf);
+        if (flow.passwordOf === undefined) throw new SignInProblem('expired');
+        const result = await local.code(flow.passwordOf, body.code, accessControl.addressOf(c)).catch(asProblem);
+        if (!(result instanceof SignInProblem)) return complete(flow, result, requestId);
+        return respondWith(codePage(hereOf(signIn, flow, result.message)), { status: result.status });
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      { method: 'get', path: paths.forgot, operation: 'showForgot', summary: 'The page that sends a new password' },
+      ({ c }) => {
+        if (!mailer || !localAccounts) throw notFound();
+        const flow = flows.read(cookiesOf(c)) ?? flows.begin();
+        return respondWith(forgotPage(hereOf(signIn, flow)), { cookie: flows.cookie(flow) });
+      },
+    ),
+
+    pageRoute(
+      signIn,
+      {
+        method: 'post',
+        path: paths.forgot,
+        operation: 'submitForgot',
+        summary: 'Send a link to a new password',
+        body: z
+          .object({ csrf: Csrf, email: z.string().max(254) })
+          .openapi('ForgotForm', { example: { ...example, email: 'ana@example.com' } }),
+      },
+      async ({ c, body }) => {
+        if (!mailer || !localAccounts) throw notFound();
+        const flow = formOf(c, body.csrf);
+        const email = readEmail(body.email);
+        if (email === undefined) {
+          const here = hereOf(signIn, flow, 'Enter an e-mail address, such as ana@example.com.');
+          return respondWith(forgotPage(here), { status: 400 });
+        }
+        await context.limits.consume({ sign_in_address: accessControl.addressOf(c) });
+        await context.limits.consume({ invite: context.vault.digest('account', email).toString('base64url') });
+        // Not awaited: the time must not tell whether there is an account.
+        void sendReset(email).catch(() => undefined);
+        const text = `If ${email} has an account here, a mail with a link is on its way.`;
+        return respondWith(messagePage('Look at your mail', text));
+      },
+    ),
+  ];
+
+  async function sendReset(email: string): Promise<void> {
+    const user = await store.users.byEmail(email, null);
+    if (!user || !(await store.users.credentials(user.id))) return;
+    await store.signIns.withdraw(user.id, 'reset');
+    const content = { factor: false };
+    const token = await tokens.ticket({ purpose: 'reset', userId: user.id, content, seconds: RESET_TTL });
+    const link = `${signIn.publicUrl}${paths.link}?token=${token}`;
+    await sendMail(signIn, {
+      to: email,
+      subject: 'Reset your password',
+      text: `Choose a new password:\n\n${link}\n\nThe link is valid for an hour. If you did not request it, ignore this mail.\n`,
+    });
+  }
+}
+
+/** Returns a problem that a page shows next to its field; other errors are thrown again. */
+export function asProblem(error: unknown): SignInProblem {
+  if (error instanceof SignInProblem) return error;
+  throw error;
+}
