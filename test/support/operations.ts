@@ -101,6 +101,7 @@ const shipped: Ids = { repository: 'cloudtrail-actor' };
 export function fillPath(operation: Operation, organization: { org: string; parent_org: string }, ids: Ids): string {
   const path = operation.path
     .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
+    .replace('/{feature}', '/node_data')
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
     .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);

@@ -55,3 +55,26 @@ export async function signIn(
   });
   return { signInId: id, token: (await userTokens.access({ id, userId }, 600)).token };
 }
+
+/** Stores a connection of an organization whose identity provider does not exist. */
+export async function storedConnection({ store, clock }: TestService, organizationId: string): Promise<string> {
+  const now = new Date(clock.now());
+  const id = randomUUID();
+  await store.ssoConnections.insert({
+    id,
+    organizationId,
+    name: 'Okta',
+    publicName: 'sso-1f0c',
+    description: '',
+    entityId: 'https://idp.example',
+    metadataUrl: 'https://idp.example/metadata',
+    emailDomains: [],
+    defaultRoleId: null,
+    sessionTimeout: null,
+    idp: { signOnUrl: 'https://idp.example/sign-on', certificates: [] },
+    idpReadAt: now,
+    createdAt: now,
+    updatedAt: now,
+  });
+  return id;
+}

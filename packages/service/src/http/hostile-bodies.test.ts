@@ -5,6 +5,7 @@ import { READ_ONLY_FIELDS } from './known-fields.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { signedInUser } from '../../../../test/support/users.js';
 
 const databases = embedded();
 let service: TestService;
@@ -12,7 +13,8 @@ let acme: Tenant;
 let path: string;
 
 beforeAll(async () => {
-  service = await createTestService({ database: await databases.open() });
+  const signIn = { localAccounts: true };
+  service = await createTestService({ database: await databases.open(), settings: { signIn } });
   acme = await service.tenant('Northwind');
   path = `/v2/${acme.team}/inputs`;
 });
@@ -173,14 +175,20 @@ describe('read-only fields (S25)', () => {
     });
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
+    const member = await signedInUser(service, acme.team, 'reader');
+    const newcomer = await signedInUser(service, acme.id, 'reader');
     // A replay stores nothing, and needs an engine. An edge is changed without a response body.
     const others = ['replayDeadLetters', 'switchPipelineEdge'];
     const writes = (await operationsOf(service.app)).filter(
-      ({ example, id }) => example && !id.endsWith('Connection') && !others.includes(id),
+      ({ example, id, isPublic, isOperator }) =>
+        example && !id.endsWith('Connection') && !others.includes(id) && !isPublic && !isOperator,
     );
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
-      const own = operation.idFields.includes('organization_id') ? { organization_id: acme.team } : {};
+      const own = {
+        ...(operation.idFields.includes('organization_id') && { organization_id: acme.team }),
+        ...(operation.idFields.includes('user_id') && { user_id: newcomer.id }),
+      };
       const at = operation.path
         .replace('{org}', acme.team)
         .replace('{parent_org}', acme.id)
@@ -190,6 +198,7 @@ describe('read-only fields (S25)', () => {
         .replace('transforms/{id}', `transforms/${transform.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)
         .replace('roles/{id}', `roles/${role.id}`)
+        .replace('users/{id}', `users/${member.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)
         .replace('organizations/{id}', `organizations/${acme.team}`)
         .replace('{resource_type}/{resource_id}', `component/${ofParent.id}`);

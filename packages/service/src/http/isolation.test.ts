@@ -8,11 +8,14 @@ import {
   type Tenant,
   type TestService,
 } from '../../../../test/support/service.js';
+import { signedInUser, storedConnection, type SignedIn } from '../../../../test/support/users.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 interface World {
   tenant: Tenant;
+  /** An administrator. */
+  user: SignedIn;
   /** Ids for `{id}` in paths and for id fields in bodies, by resource. */
   ids: Record<string, string>;
 }
@@ -49,9 +52,20 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       key: tenant.key,
     });
     const nodes = pipeline.nodes[0].id;
+    const member = await signedInUser(service, tenant.team, 'reader');
+    const [identity] = await service.store.users.identities([member.id]);
+    const invitation = { email: 'bo@example.com', role_id: 'reader' };
+    await service.call('POST', `/v1/${tenant.team}/invites`, { key: tenant.key, body: invitation });
+    const invitations = await service.call('GET', `/v1/${tenant.team}/invites`, { key: tenant.key });
     return {
       tenant,
+      user: await signedInUser(service, tenant.id, 'admin'),
       ids: {
+        users: member.id,
+        user_auth_provider_id: identity?.id ?? '',
+        invites: invitations.body.invites[0].id,
+        connections: await storedConnection(service, tenant.team),
+        organization_id: tenant.team,
         inputs,
         outputs,
         pipelines,
@@ -80,11 +94,14 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         'pipelines',
         'transforms',
         'roles',
+        'invitations',
+        'sso_connections',
       ]) {
         owned.push(
           await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
         );
       }
+      owned.push(await run(`select * from memberships where organization_id = '${tenant.team}' order by user_id`));
       owned.push(
         await run(`select * from pipeline_components where organization_id = '${tenant.team}' order by connector_id`),
       );
@@ -93,8 +110,10 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     });
 
   beforeAll(async () => {
-    service = await createTestService({ database: await databases.open() });
-    operations = (await operationsOf(service.app)).filter(({ isPublic }) => !isPublic);
+    const signIn = { localAccounts: true };
+    service = await createTestService({ database: await databases.open(), settings: { signIn } });
+    // The operator is above organizations.
+    operations = (await operationsOf(service.app)).filter(({ isPublic, isOperator }) => !isPublic && !isOperator);
     a = await world('A');
     b = await world('B');
   });
@@ -102,6 +121,9 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     await service.store.close();
     await databases.close();
   });
+
+  /** An API key and a user of a tenant, who may both do everything there. */
+  const callersOf = ({ tenant, user }: World): CallOptions[] => [{ key: tenant.key }, { user: user.token }];
 
   const send = (operation: Operation, path: string, credential: CallOptions, body = operation.example) =>
     service.call(operation.method, path, { ...credential, ...(body ? { body } : {}) });
@@ -112,10 +134,12 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     expect(under.length).toBeGreaterThan(15);
     for (const operation of under) {
       const foreign = { org: a.tenant.team, parent_org: a.tenant.id };
-      const got = await send(operation, fillPath(operation, foreign, a.ids), { key: b.tenant.key });
       const nowhere = { org: UNKNOWN, parent_org: UNKNOWN };
-      const unknown = await send(operation, fillPath(operation, nowhere, a.ids), { key: b.tenant.key });
-      expect([operation.id, got.status, got.text]).toEqual([operation.id, 404, unknown.text]);
+      for (const caller of callersOf(b)) {
+        const got = await send(operation, fillPath(operation, foreign, a.ids), caller);
+        const unknown = await send(operation, fillPath(operation, nowhere, a.ids), caller);
+        expect([operation.id, got.status, got.text]).toEqual([operation.id, 404, unknown.text]);
+      }
     }
     expect(await everythingOf(a)).toBe(before);
   });
@@ -128,7 +152,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     const nowhere = Object.fromEntries(Object.keys(a.ids).map((name) => [name, UNKNOWN]));
     const session = await service.session(b.tenant);
     for (const operation of withIds) {
-      const credentials = [{ key: b.tenant.key }, ...(operation.session === 'allow' ? [{ session }] : [])];
+      const credentials = [...callersOf(b), ...(operation.session === 'allow' ? [{ session }] : [])];
       for (const credential of credentials) {
         const got = await send(operation, fillPath(operation, own, a.ids), credential);
         const unknown = await send(operation, fillPath(operation, own, nowhere), credential);
@@ -157,6 +181,9 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     for (const { operation, field } of inBodies) {
       const kind = operation.path.includes('/outputs') ? 'outputs' : 'inputs';
       const foreign: Record<string, string | undefined> = {
+        user_id: a.ids['users'],
+        user_auth_provider_id: a.ids['user_auth_provider_id'],
+        default_role_id: a.ids['roles'],
         organization_id: a.tenant.team,
         connector_id: a.ids['inputs'],
         id: a.ids[kind],
@@ -171,12 +198,17 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       const path = fillPath(operation, { org: b.tenant.team, parent_org: b.tenant.id }, b.ids);
       const own = operation.idFields.includes('organization_id') ? { organization_id: b.tenant.team } : {};
       const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
-      const got = await send(operation, path, { key: b.tenant.key }, body(foreign[field]));
-      const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
-      // Building and creating a key report the unknown id as an invalid field of the body. Removing
-      // ignores unknown ids.
-      const status = { buildIntegration: 422, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
-      expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
+      for (const caller of callersOf(b)) {
+        const got = await send(operation, path, caller, body(foreign[field]));
+        const unknown = await send(operation, path, caller, body(UNKNOWN));
+        // Building, keys, members and connections report the unknown id as an invalid field of the body.
+        // Removing ignores unknown ids.
+        const isField = /^(createRoleKey|inviteUser|addMember|createConnection|changeConnection)$/.test(operation.id);
+        const status =
+          { buildIntegration: 422, removeIntegration: 204 }[operation.id] ??
+          (isField || field === 'role_id' ? 400 : 404);
+        expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
+      }
     }
     expect(await everythingOf(a)).toBe(before);
   });
@@ -187,6 +219,19 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
     const secrets = { api_key: { id: secret?.id } };
     const sent = { key: b.tenant.key, body: { ...body, config: { ...body.config, secrets } } };
     expect((await service.call('POST', `/v2/${b.tenant.team}/inputs`, sent)).status).toBe(404);
+  });
+
+  it('shows a caller nothing of an organization that is not its own', async () => {
+    for (const caller of callersOf(b)) {
+      const who = (id: string) => service.call('GET', `/v1/users?organization_id=${id}`, caller);
+      const [own, foreign, unknown] = [await who(b.tenant.team), await who(a.tenant.team), await who(UNKNOWN)];
+      expect([own.status, foreign.status, foreign.text]).toEqual([200, 403, unknown.text]);
+      const { body } = await service.call('GET', '/v3/feature_flags', caller);
+      expect(Object.keys(body.organizations).sort()).toEqual([b.tenant.id, b.tenant.team].sort());
+      const list = await service.call('GET', '/v1/organizations', caller);
+      const listed = list.body.organizations.map(({ id }: { id: string }) => id);
+      expect(listed.sort()).toEqual([b.tenant.id, b.tenant.team].sort());
+    }
   });
 
   it('isolates teams from each other and from their parent', async () => {

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
-import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import {
+  createTestService,
+  type CallOptions,
+  type Tenant,
+  type TestService,
+} from '../../../../test/support/service.js';
+import { bootstrap } from '../bootstrap.js';
+import { signedInUser, storedConnection, type SignedIn } from '../../../../test/support/users.js';
 import { defaultRoles, expandGrants, permissions, permissionSets, type Permission } from '../permissions.js';
 
 const isRead = ({ permissions: needed }: Operation) => needed.every((slug) => slug.endsWith(':read'));
@@ -11,42 +18,51 @@ const isRead = ({ permissions: needed }: Operation) => needed.every((slug) => sl
  * The matrix of permissions and routes. It is generated from the OpenAPI document, so that a new
  * route is covered without a change here.
  */
-describe('permissions of API keys', () => {
+describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
   const databases = embedded();
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];
   let ids: Record<string, string>;
 
-  /** Creates a key with exactly these permissions. */
-  async function keyWith(permission_ids: readonly Permission[]): Promise<string> {
+  let ana: SignedIn;
+
+  /** Returns the credential of a caller with exactly these permissions, who has no other ones anymore. */
+  async function callerWith(permission_ids: readonly Permission[]): Promise<CallOptions> {
     const role = await service.call('POST', `/v2/${acme.id}/roles`, {
       key: acme.key,
       body: { name: 'generated', permission_ids },
     });
-    return keyOf(role.body.id);
+    return callerOf(role.body.id);
   }
 
-  async function keyOf(role_id: string): Promise<string> {
+  async function callerOf(role_id: string): Promise<CallOptions> {
+    if (kind === 'a user') {
+      const path = `/v1/${acme.id}/users/${ana.id}`;
+      expect((await service.call('PATCH', path, { key: acme.key, body: { role_id } })).status).toBe(200);
+      return { user: ana.token };
+    }
     const expiration_time = new Date(service.clock.now() + 86_400_000).toISOString();
     const { status, body } = await service.call('POST', `/v2/${acme.id}/api_keys`, {
       key: acme.key,
       body: { name: 'generated', role_id, expiration_time },
     });
     expect(status).toBe(200);
-    return body.token;
+    return { key: body.token };
   }
 
-  const send = (operation: Operation, key: string) =>
+  const send = (operation: Operation, credential: CallOptions) =>
     service.call(operation.method, fillPath(operation, { org: acme.team, parent_org: acme.id }, ids), {
-      key,
+      ...credential,
       // Without a valid body, an accepted write has no effect on the next one.
       ...(operation.example ? { body: { unknown_field: true } } : {}),
     });
-  const withoutStream = () => operations.filter(({ isStream }) => !isStream);
+  const withPermission = () => operations.filter((each) => each.permissions.length > 0);
+  const withoutStream = () => withPermission().filter(({ isStream }) => !isStream);
 
   beforeAll(async () => {
-    service = await createTestService({ database: await databases.open() });
+    const signIn = { localAccounts: true };
+    service = await createTestService({ database: await databases.open(), settings: { signIn } });
     acme = await service.tenant('Northwind');
     operations = (await operationsOf(service.app)).filter(({ isPublic }) => !isPublic);
     const create = async (path: string, body: object): Promise<string> =>
@@ -67,7 +83,15 @@ describe('permissions of API keys', () => {
       key: acme.key,
       body: { name: 'Shared', type: 'dev-null', config: {} },
     });
+    ana = await signedInUser(service, acme.id, 'reader');
+    const invitation = { email: 'bo@example.com', role_id: 'reader' };
+    await service.call('POST', `/v1/${acme.team}/invites`, { key: acme.key, body: invitation });
+    const invites = await service.call('GET', `/v1/${acme.team}/invites`, { key: acme.key });
     ids = {
+      users: (await signedInUser(service, acme.team, 'reader')).id,
+      invites: invites.body.invites[0].id,
+      connections: await storedConnection(service, acme.team),
+      organization_id: acme.team,
       inputs,
       outputs,
       pipelines,
@@ -92,17 +116,41 @@ describe('permissions of API keys', () => {
     expect([...needed].sort()).toEqual([...permissions]);
   });
 
-  it('are needed by every route except those that show a caller itself', () => {
+  it('are needed by every route except those about the caller itself', () => {
     const open = operations.filter((operation) => operation.permissions.length === 0).map(({ id }) => id);
-    expect(open.sort()).toEqual(['readCurrentApiKey', 'readSession']);
+    expect(open.sort()).toEqual([
+      'beginSecondFactor',
+      'leaveOrganization',
+      'listFeatureFlags',
+      'logout',
+      'readCaller',
+      'readCurrentApiKey',
+      'readSecondFactor',
+      'readSession',
+      'resendVerification',
+    ]);
+  });
+
+  it('are not enough for the routes of the operator', async () => {
+    const admin = await callerOf('admin');
+    const ofOperator = operations.filter(({ isOperator }) => isOperator);
+    expect(ofOperator.length).toBeGreaterThan(7);
+    for (const operation of ofOperator) {
+      const { status, body } = await send(operation, admin);
+      expect([operation.id, status, body.error]).toEqual([operation.id, 403, expect.stringContaining('operator')]);
+    }
+    const { store, vault: secrets, clock } = service;
+    const { apiKey: key } = await bootstrap({ store, secrets, clock }, { organization: 'Operator' });
+    for (const operation of ofOperator.filter(({ method }) => method !== 'DELETE'))
+      expect([operation.id, (await send(operation, { key })).status]).not.toEqual([operation.id, 403]);
   });
 
   it('are each required, and named by the rejection', async () => {
     for (const missing of permissions) {
       const rest = permissions.filter((slug) => slug !== missing);
-      const key = await keyWith(rest);
+      const caller = await callerWith(rest);
       for (const operation of operations.filter((each) => each.permissions.includes(missing))) {
-        const { status, body } = await send(operation, key);
+        const { status, body } = await send(operation, caller);
         expect([operation.id, status, body.additional_details]).toEqual([
           operation.id,
           403,
@@ -114,23 +162,21 @@ describe('permissions of API keys', () => {
   });
 
   it('suffice for their routes alone', async () => {
-    const keys = new Map<string, string>();
-    for (const operation of withoutStream().filter((each) => each.permissions.length > 0)) {
-      // A write without its body or on a missing resource is 400 or 404, after the permission check.
-      if (operation.method === 'DELETE') continue;
-      const name = operation.permissions.join(' ');
-      const needed = permissions.filter((slug) => operation.permissions.includes(slug));
-      const key = keys.get(name) ?? (await keyWith(needed));
-      keys.set(name, key);
-      expect([operation.id, (await send(operation, key)).status]).not.toEqual([operation.id, 403]);
+    const routes = withoutStream();
+    for (const needed of new Set(routes.map((operation) => operation.permissions.join(' ')))) {
+      const caller = await callerWith(permissions.filter((slug) => needed.split(' ').includes(slug)));
+      for (const operation of routes.filter((each) => each.permissions.join(' ') === needed)) {
+        // A write without its body or on a missing resource is 400 or 404, after the permission check.
+        if (operation.method === 'DELETE' || operation.isOperator) continue;
+        expect([operation.id, (await send(operation, caller)).status]).not.toEqual([operation.id, 403]);
+      }
     }
   });
 
   it('of the role Reader read everything and change nothing', async () => {
-    const key = await keyOf('reader');
+    const caller = await callerOf('reader');
     for (const operation of withoutStream()) {
-      const { status, body } = await send(operation, key);
-      if (operation.id === 'readSession') continue;
+      const { status, body } = await send(operation, caller);
       if (isRead(operation)) expect([200, 404, 503], `${operation.id}: ${body.error}`).toContain(status);
       else expect([operation.id, status]).toEqual([operation.id, 403]);
     }
@@ -139,18 +185,17 @@ describe('permissions of API keys', () => {
         method === 'GET' && !/Session|DeadLetter|Retry/.test(id) && !params.includes('type_id'),
     );
     for (const operation of reads)
-      expect([operation.id, (await send(operation, key)).status]).toEqual([operation.id, 200]);
+      expect([operation.id, (await send(operation, caller)).status]).toEqual([operation.id, 200]);
   });
 
   it('of a role for metrics show pipelines and metrics, and nothing else', async () => {
-    const key = await keyWith(['pipeline:read', 'pipeline:metrics:read']);
+    const caller = await callerWith(['pipeline:read', 'pipeline:metrics:read']);
     const allowed: string[] = [];
-    for (const operation of operations) {
-      const { status } = await send(operation, key);
+    for (const operation of withPermission()) {
+      const { status } = await send(operation, caller);
       if (status !== 403) allowed.push(operation.path.replace(/^\/v\d/, ''));
     }
     expect([...new Set(allowed)].sort()).toEqual([
-      '/api-keys/current',
       '/conditions',
       '/organizations/{org}/pipelines',
       '/pipeline_edges/edge_condition_operator_types',
@@ -169,14 +214,18 @@ describe('permissions of API keys', () => {
     ]);
   });
 
-  it('of the role Contributor exclude writes of organizations, shares and roles', () => {
+  it('of the role Contributor exclude writes of organizations, members, shares and roles', () => {
     const missing = permissions.filter((slug) => !defaultRoles.contributor.permissions.includes(slug));
     expect(missing).toEqual([
+      'connection:delete',
+      'connection:write',
       'organization:delete',
       'organization:write',
       'resource_share:write',
       'role:delete',
       'role:write',
+      'user:delete',
+      'user:write',
     ]);
   });
 

@@ -21,6 +21,7 @@ import {
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { LocalCredentials, User } from '../store/users.js';
 import type { RouteContext } from './context.js';
+import { beginFor, connectionsOf } from './login-begin.js';
 import { cookiesOf, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
 import { asProblem } from './login-pages.js';
 
@@ -85,7 +86,7 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
     if (flow.invitationId === undefined) throw new SignInProblem('expired');
     const { invitation, organization } = await accounts.invitation(flow.invitationId);
     const role = await store.roles.get(organization.id, invitation.roleId);
-    const hasAccount = signIn.oidc !== undefined || (await hasConnection(invitation.email, organization));
+    const hasAccount = signIn.oidc !== undefined || (await connectionsOf(signIn, invitation.email, flow)).length > 0;
     const before = hasAccount ? undefined : await store.users.byEmail(invitation.email, null);
     const isLocal = before !== undefined && (await store.users.credentials(before.id)) !== undefined;
     if (!hasAccount && !signIn.localAccounts) throw new SignInProblem('method');
@@ -95,11 +96,6 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
       role: roleNameOf(invitation.roleId, role?.name ?? null),
       accept: hasAccount || isLocal ? 'sign-in' : 'account',
     };
-  }
-
-  async function hasConnection(email: string, organization: { id: string; parentId: string | null }): Promise<boolean> {
-    const found = await store.ssoConnections.withDomain(email.slice(email.lastIndexOf('@') + 1));
-    return found.some(({ organizationId: id }) => id === organization.id || id === organization.parentId);
   }
 
   /** The secret that the page shows. */
@@ -225,7 +221,7 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         await accessControl.countAnonymous(c);
         const flow = formOf(c, body.csrf);
         const view = await invitationView(flow);
-        if (view.accept === 'sign-in') return redirectTo(signIn.base + paths.start, flows.cookie(flows.begin(flow)));
+        if (view.accept === 'sign-in') return beginFor(signIn, flow, view.email);
         const username = (body.username ?? '').trim();
         const errors = {
           username: username === '' ? 'Enter your name.' : undefined,

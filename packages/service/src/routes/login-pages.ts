@@ -2,23 +2,14 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { notFound } from '../api-error.js';
 import type { Route } from '../http/route.js';
-import { domainOf, readEmail } from '../sign-in/email.js';
+import { readEmail } from '../sign-in/email.js';
 import { finish } from '../sign-in/finish.js';
 import type { Flow } from '../sign-in/flows.js';
-import {
-  codePage,
-  connectionPage,
-  forgotPage,
-  leavePage,
-  messagePage,
-  passwordPage,
-  paths,
-  startPage,
-} from '../sign-in/pages/sign-in-pages.js';
+import { codePage, forgotPage, messagePage, passwordPage, paths, startPage } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
-import type { SsoConnection } from '../store/sso-connections.js';
 import type { User } from '../store/users.js';
 import type { RouteContext } from './context.js';
+import { beginFor, connectionsOf, leaveForConnection } from './login-begin.js';
 import { sendMail } from './login.js';
 import { cookiesOf, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
 import { Id } from './schemas.js';
@@ -32,27 +23,7 @@ const example = { csrf: 'from-the-page' };
 /** Pages on which people sign in: the address, then a password and a code, or an identity provider. */
 export function loginPageRoutes(context: RouteContext): Route[] {
   const { signIn, accessControl } = context;
-  const { flows, store, oidc, local, connections, mailer, tokens, localAccounts } = signIn;
-
-  /** Returns the connections by which an address signs in; with an invitation, only those that accept it. */
-  async function connectionsOf(email: string, flow: Flow): Promise<SsoConnection[]> {
-    const found = await store.ssoConnections.withDomain(domainOf(email));
-    if (found.length === 0 || flow.invitationId === undefined) return found;
-    const { organization } = await signIn.accounts.invitation(flow.invitationId);
-    return found.filter(({ organizationId: id }) => id === organization.id || id === organization.parentId);
-  }
-
-  async function leaveForConnection(flow: Flow, connection: SsoConnection): Promise<Response> {
-    const { url, requestId } = await connections.begin(connection);
-    const next = flows.begin({ ...flow, saml: { connectionId: connection.id, requestId } });
-    return respondWith(leavePage(url), { cookie: flows.cookie(next) });
-  }
-
-  async function leaveForOidc(flow: Flow, email: string): Promise<Response> {
-    if (!oidc) throw new SignInProblem('unknown');
-    const { url, checks } = await oidc.begin(email);
-    return respondWith(leavePage(url), { cookie: flows.cookie(flows.begin({ ...flow, oidc: checks })) });
-  }
+  const { flows, store, local, mailer, tokens, localAccounts } = signIn;
 
   const formOf = (c: Context, csrf: string): Flow => {
     const flow = flows.require(cookiesOf(c));
@@ -99,17 +70,7 @@ export function loginPageRoutes(context: RouteContext): Route[] {
           const here = hereOf(signIn, flow, 'Enter an e-mail address, such as ana@example.com.');
           return respondWith(startPage(here, { email: body.email, withPassword }), { status: 400 });
         }
-        const next = { ...flow, email };
-        const usesPassword = body.with === 'password' && localAccounts;
-        const [only, ...more] = usesPassword ? [] : await connectionsOf(email, flow);
-        if (only && more.length > 0) {
-          const page = connectionPage(hereOf(signIn, next), { email, connections: [only, ...more] });
-          return respondWith(page, { cookie: flows.cookie(next) });
-        }
-        if (only) return leaveForConnection(next, only);
-        if (oidc) return leaveForOidc(next, email);
-        if (!localAccounts) throw new SignInProblem('unknown');
-        return redirectTo(signIn.base + paths.password, flows.cookie(flows.begin(next)));
+        return beginFor(signIn, flow, email, body.with === 'password' && localAccounts);
       },
     ),
 
@@ -127,10 +88,10 @@ export function loginPageRoutes(context: RouteContext): Route[] {
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
         const flow = formOf(c, body.csrf);
-        const offered = flow.email === undefined ? [] : await connectionsOf(flow.email, flow);
+        const offered = flow.email === undefined ? [] : await connectionsOf(signIn, flow.email, flow);
         const chosen = offered.find(({ id }) => id === body.connection);
         if (!chosen) throw new SignInProblem('expired');
-        return leaveForConnection(flow, chosen);
+        return leaveForConnection(signIn, flow, chosen);
       },
     ),
 
