@@ -4,6 +4,7 @@ import { invalidRequest, notFound } from '../api-error.js';
 import { roleNameOf } from '../auth/organization-role.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { domainOf, Email } from '../sign-in/email.js';
+import { oneLine } from '../sign-in/mailer.js';
 import { paths } from '../sign-in/pages/sign-in-pages.js';
 import type { Invitation } from '../store/invitations.js';
 import type { RouteContext } from './context.js';
@@ -81,11 +82,11 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
         });
         const link = `${signIn.publicUrl}${paths.link}?token=${token}`;
         if (!signIn.mailer) return { status: 200, body: JSON.stringify(link) };
-        const name = organization.friendlyName === '' ? organization.name : organization.friendlyName;
+        const name = oneLine(organization.friendlyName === '' ? organization.name : organization.friendlyName);
         await sendMail(signIn, {
           to: email,
           subject: `Invitation to ${name}`,
-          text: `You are invited to ${name} with the role ${String(roleName.body)}.\n\nAccept the invitation:\n\n${link}\n\nThe link is valid for seven days.\n`,
+          text: `You are invited to ${name} with the role ${oneLine(String(roleName.body))}.\n\nAccept the invitation:\n\n${link}\n\nThe link is valid for seven days.\n`,
         });
         return { status: 200, body: JSON.stringify(`The invitation was sent to ${email}.`) };
       },

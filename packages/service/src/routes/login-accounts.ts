@@ -155,14 +155,14 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
   async function submitSetup(flow: Flow, code: string | undefined, skip: boolean, requestId: string): Promise<Page> {
     const setup = setupOf(flow);
     const view = setupView(setup);
-    const step = code === undefined ? undefined : secondFactor.stepOf(view.secret, code);
+    // The address of this page alone must not change an account: a password comes first.
+    const isAllowed = setup.purpose === 'mfa' ? flow.passwordOf === setup.userId : setup.passwordHash !== undefined;
+    if (!isAllowed || setup.totp === undefined) throw new SignInProblem('expired');
+    const step = code === undefined ? undefined : secondFactor.stepOf(setup.totp, code);
     if (step === undefined && !(skip && view.skippable)) throw new SignInProblem('code');
     if (setup.purpose === 'invitation') return createAccount(flow, setup, skip ? undefined : step, requestId);
     const user = setup.userId === undefined ? undefined : await store.users.get(setup.userId);
-    if (!user || step === undefined || setup.totp === undefined) throw new SignInProblem('expired');
-    // The address of this page alone must not change an account: a password comes first.
-    const isAllowed = setup.purpose === 'reset' ? setup.passwordHash !== undefined : flow.passwordOf === user.id;
-    if (!isAllowed) throw new SignInProblem('expired');
+    if (!user || step === undefined) throw new SignInProblem('expired');
     const { codes, values } = withFactor(user.id, setup.totp, step);
     // Without a ticket, the setup is a step of a sign-in, after the password.
     if (setup.ticket === undefined) {

@@ -48,4 +48,5 @@ export function createMailer(url: string, from: string): Mailer {
   };
 }
 
-const oneLine = (text: string): string => text.replaceAll(/\p{C}+/gu, ' ').slice(0, 200);
+/** Returns a text without line breaks and other control characters, at most 200 characters. */
+export const oneLine = (text: string): string => text.replaceAll(/\p{C}+/gu, ' ').slice(0, 200);

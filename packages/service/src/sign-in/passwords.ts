@@ -87,14 +87,16 @@ export function passwordProblem(password: string, { email, username }: { email: 
   const text = password.toLowerCase();
   if (new Set(text).size < 5) return 'Use more different characters.';
   const [local = ''] = email.split('@');
-  const known = [local, email, username.toLowerCase().replaceAll(/\s/g, '')].filter((part) => part.length >= 4);
+  // The longest first: the others are parts of it.
+  const known = [email, username.toLowerCase().replaceAll(/\s/g, ''), local].filter((part) => part.length >= 4);
   const rest = known.reduce((left, part) => left.replaceAll(part, ''), text.replaceAll(/\s/g, ''));
   if (rest.length < min / 2) return 'Do not use your name or your e-mail address.';
-  if (COMMON.some((word) => rest.replaceAll(word, '').length < min / 2)) return 'This password is too easy to guess.';
+  const unusual = COMMON.reduce((left, word) => left.replaceAll(word, ''), rest);
+  if (unusual.length < min / 2) return 'This password is too easy to guess.';
   return undefined;
 }
 
-/** Beginnings and parts of the most common passwords. */
+/** Parts of the most common passwords; longer ones first. */
 const COMMON = ['password', 'passwort', '1234567890', '123456789', '12345678', '123456', 'qwertyuiop', 'qwerty'].concat(
   ['abcdefgh', 'letmein', 'welcome', 'iloveyou', 'admin', 'changeme', '111111', '000000'],
 );
