@@ -15,24 +15,19 @@ export interface Certificate {
  * Creates a self-signed certificate for these names and addresses, valid for two days. Requires the
  * `openssl` command.
  */
-export function createCertificate(...hosts: string[]): Certificate {
+export const createCertificate = (...hosts: string[]): Certificate =>
+  create(hosts, ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']);
+
+/** Creates such a certificate with an RSA key, as identity providers sign with. */
+export const createRsaCertificate = (...hosts: string[]): Certificate => create(hosts, ['-newkey', 'rsa:2048']);
+
+function create(hosts: readonly string[], algorithm: readonly string[]): Certificate {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   const keyFile = join(folder, 'key.pem');
   const certFile = join(folder, 'cert.pem');
   const names = hosts.map((host) => (isIP(host) ? `IP:${host}` : `DNS:${host}`)).join(',');
   try {
-    const kind = [
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      `/CN=${hosts[0] ?? 'test'}`,
-    ];
+    const kind = ['-x509', ...algorithm, '-nodes', '-days', '2', '-subj', `/CN=${hosts[0] ?? 'test'}`];
     const extensions = ['-addext', `subjectAltName=${names}`];
     execFileSync('openssl', ['req', ...kind, ...extensions, '-keyout', keyFile, '-out', certFile], { stdio: 'pipe' });
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };

@@ -15,7 +15,7 @@ export const paths = {
   setup: '/login/setup',
   newPassword: '/login/new-password',
   verify: '/login/verify',
-  samlContinue: '/login/saml/continue',
+  samlContinue: '/login/continue',
 } as const;
 
 /** What all pages of a sign-in need. */
