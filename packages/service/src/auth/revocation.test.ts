@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, postgresql } from '../../../../test/support/databases.js';
 import { createTestClock, createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { signedInUser, signIn } from '../../../../test/support/users.js';
 
 const call = (replica: TestService, method: string, path: string, key: string, body?: object) =>
   replica.call(method, path, { key, ...(body ? { body } : {}) });
@@ -121,6 +122,27 @@ describe('revocation on two replicas (S15)', () => {
         [401, 401],
       ]);
     });
+  });
+
+  it('applies the changed role, the removal and the sign-out of a user on the next request of every replica', async () => {
+    const tenant = await one.tenant(`tenant ${Math.random()}`);
+    const ana = await signedInUser(one, tenant.id, 'contributor');
+    const session = await one.session(tenant);
+    const path = `/v2/${tenant.team}/transforms`;
+    const writes = async (user = ana.token) =>
+      Promise.all([one, two].map(async (each) => (await each.call('POST', path, { user, body: {} })).status));
+    expect(await writes()).toEqual([400, 400]);
+    await two.call('PATCH', `/v1/${tenant.id}/users/${ana.id}`, { key: tenant.key, body: { role_id: 'reader' } });
+    expect(await writes()).toEqual([403, 403]);
+    await one.call('PATCH', `/v1/${tenant.id}/users/${ana.id}`, { key: tenant.key, body: { role_id: 'admin' } });
+    expect(await writes()).toEqual([400, 400]);
+    expect((await two.call('POST', '/v1/login/logout', { user: ana.token })).status).toBe(204);
+    expect(await writes()).toEqual([401, 401]);
+    const { token } = await signIn(one, ana);
+    expect(await writes(token)).toEqual([400, 400]);
+    await two.call('DELETE', `/v1/${tenant.id}/users/${ana.id}`, { key: tenant.key });
+    expect(await writes(token)).toEqual([401, 401]);
+    expect((await one.call('GET', '/v3/session', { session })).status).toBe(200);
   });
 
   it('rejects sessions of a deleted organization', async () => {
