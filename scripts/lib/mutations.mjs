@@ -89,8 +89,8 @@ export const mutations = [
   {
     row: 'S14',
     what: 'a session token may have any type and further header members',
-    file: service('auth/session-tokens.ts'),
-    find: /typ: TYPE,\n {4}issuer|if \(Object\.keys\(protectedHeader\)\.length !== 2\) throw invalid\(\);/g,
+    file: service('auth/signed-tokens.ts'),
+    find: /typ: type,\n {4}issuer|if \(Object\.keys\(protectedHeader\)\.length !== 2\) return undefined;/g,
     replace: (found) => (found.startsWith('typ') ? 'issuer' : ''),
     test: service('auth/session-tokens.test.ts'),
   },

@@ -1,7 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
-import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import {
+  createTestService,
+  type CallOptions,
+  type Tenant,
+  type TestService,
+} from '../../../../test/support/service.js';
+import { signedInUser, storedConnection } from '../../../../test/support/users.js';
+import { bootstrap } from '../bootstrap.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
@@ -53,9 +61,29 @@ const expected: Record<string, string[]> = {
   createRole: ['role insert'],
   changeRole: ['role update'],
   deleteRole: ['role delete'],
+  addMember: ['user insert'],
+  changeMember: ['user update'],
+  removeMember: ['user delete'],
+  leaveOrganization: ['user delete'],
+  inviteUser: ['invitation insert'],
+  withdrawInvitation: ['invitation delete'],
+  changeConnection: ['connection update'],
+  deleteConnection: ['connection delete'],
+  createParentOrganization: ['organization insert', 'api_key insert'],
+  overrideFeature: ['feature_flag insert'],
+  resetFeature: ['feature_flag delete'],
+  overrideUserFeature: ['feature_flag insert'],
+  resetUserFeature: ['feature_flag delete'],
   shareResource: ['resource_share insert'],
   changeResourceShares: ['share_policy insert'],
   unshareResource: ['share_policy delete', 'resource_share delete'],
+  // They change users without a role, and what users keep to themselves.
+  createUser: [],
+  deleteUser: [],
+  resetUser: [],
+  beginSecondFactor: [],
+  resendVerification: [],
+  logout: [],
   // They change nothing that is configured or kept.
   mintSession: [],
   retryPipeline: [],
@@ -73,6 +101,11 @@ const expected: Record<string, string[]> = {
   generateRecord: [],
 };
 
+/** Operations that only a user can call. */
+const OF_USERS = ['beginSecondFactor', 'leaveOrganization', 'logout', 'resendVerification'];
+/** It needs an identity provider: `sign-in/saml.test.ts` has one. */
+const ELSEWHERE = ['createConnection'];
+
 function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | undefined {
   const nodes = [{ slug: 'in', component_id: ids['inputs'], component_type: 'input' }];
   const own: Record<string, object> = {
@@ -85,6 +118,8 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
     buildIntegration: { input_id: ids['inputs'], name: 'Built' },
     removeIntegration: { pipeline_id: ids['pipelines'] },
     mintSession: { organization_id: team },
+    addMember: { user_id: ids['unused'], role_id: 'reader' },
+    changeConnection: { name: 'Renamed' },
     shareResource: { share_organization_ids: [team] },
     changeResourceShares: { share_with_all_new_children: true },
   };
@@ -103,8 +138,30 @@ describe('the audit log', () => {
   /** An output of the parent. */
   let shared: string;
 
-  const call = (method: string, path: string, body?: unknown, headers = {}, key = acme.key) =>
-    service.call(method, path, { key, headers, ...(body === undefined ? {} : { body }) });
+  let operator: string;
+
+  const call = (method: string, path: string, body?: unknown, headers = {}, credential: CallOptions = acmeKey()) =>
+    service.call(method, path, { ...credential, headers, ...(body === undefined ? {} : { body }) });
+  const acmeKey = (): CallOptions => ({ key: acme.key });
+
+  /** Returns a credential that may call an operation. */
+  async function callerOf({ id, isOperator }: Operation, team: string): Promise<CallOptions> {
+    if (isOperator) return { key: operator };
+    if (!OF_USERS.includes(id)) return acmeKey();
+    const { id: userId, token } = await signedInUser(service, team, 'reader');
+    const user = await service.store.users.get(userId);
+    const updatedAt = new Date(service.clock.now());
+    const factor = { totp: null, totpStep: 0, totpCreatedAt: null, recoveryCodes: [] };
+    await service.store.users.setCredentials({ userId, password: 'x', ...factor, updatedAt });
+    if (user) await service.store.users.change({ ...user, emailVerifiedAt: null });
+    return { user: token };
+  }
+
+  /** A user without a role. */
+  async function unusedUser(): Promise<string> {
+    const body = { email: `${randomUUID()}@example.com` };
+    return (await call('POST', '/v1/users', body, {}, { key: operator })).body.id;
+  }
 
   /** Creates one of each resource in a new team. */
   async function world(): Promise<{ team: string; ids: Ids }> {
@@ -126,9 +183,15 @@ describe('the audit log', () => {
       .toBe(200);
     const schema = `/v3/${team}/pipelines/${pipelines}/edges/${edges[0].id}/schema-detection`;
     await expect.poll(async () => (await call('GET', schema)).body.learning_start).toBeDefined();
+    await call('POST', `/v1/${team}/invites`, { email: 'bo@example.com', role_id: 'reader' });
+    const invites = await call('GET', `/v1/${team}/invites`);
     return {
       team,
       ids: {
+        users: (await signedInUser(service, team, 'reader')).id,
+        unused: (await signedInUser(service, acme.id, 'reader')).id,
+        invites: invites.body.invites[0].id,
+        connections: await storedConnection(service, team),
         inputs,
         outputs,
         pipelines,
@@ -157,18 +220,25 @@ describe('the audit log', () => {
   const configured = () =>
     service.database.script(async (run) => {
       const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'organization_secrets'];
-      tables.push('transforms', 'pipelines', 'resource_shares', 'share_policies');
-      const found: unknown[] = [];
+      tables.push('transforms', 'pipelines', 'resource_shares', 'share_policies', 'invitations');
+      tables.push('sso_connections', 'feature_overrides');
+      const found: unknown[] = [await run('select * from memberships order by user_id, organization_id')];
       for (const table of tables) found.push(await run(`select * from ${table} order by id`));
       return JSON.stringify(found);
     });
 
   beforeAll(async () => {
-    service = await createTestService({ database: await databases.open(), run: {} });
+    const settings = { signIn: { localAccounts: true } };
+    const mailer = { send: () => Promise.resolve() };
+    service = await createTestService({ database: await databases.open(), run: {}, settings, mailer });
+    const { store, vault: secrets, clock } = service;
+    operator = (await bootstrap({ store, secrets, clock }, { organization: 'Operator' })).apiKey;
     acme = await service.tenant('Northwind');
     const output = { name: 'Shared', type: 'dev-null', config: {} };
     shared = (await call('POST', `/v2/${acme.id}/outputs`, output)).body.id;
-    operations = (await operationsOf(service.app)).filter(({ isPublic, method }) => !isPublic && method !== 'GET');
+    operations = (await operationsOf(service.app)).filter(
+      ({ id, isPublic, method }) => !isPublic && method !== 'GET' && !ELSEWHERE.includes(id),
+    );
   });
   afterAll(async () => {
     await service.close();
@@ -179,13 +249,16 @@ describe('the audit log', () => {
     expect(operations.map(({ id }) => id).toSorted()).toEqual(Object.keys(expected).toSorted());
     let { team, ids } = await world();
     for (const operation of operations) {
+      const caller = await callerOf(operation, team);
+      const users = operation.id === 'deleteUser' ? await unusedUser() : (ids['users'] ?? '');
       const before = [await configured(), await rows()];
-      const path = pathFor(operation, team, ids);
-      const { status, headers, text } = await call(operation.method, path, bodyFor(operation, team, ids));
+      const path = pathFor(operation, team, { ...ids, users });
+      const body = bodyFor(operation, team, ids);
+      const { status, headers, text } = await call(operation.method, path, body, {}, caller);
       const ofRequest = await rows(`where request_id = '${headers.get('request-id')}'`);
       const found = ofRequest.map(({ row }) => row);
       // Previews need a body of the same type, and import a text.
-      if (!/Connection$|^trigger|^preview|^importTransform$/.test(operation.id))
+      if (!/^test|^trigger|^preview|^importTransform$/.test(operation.id))
         expect([200, 201, 204], `${operation.id}: ${text}`).toContain(status);
       expect([operation.id, found]).toEqual([operation.id, expected[operation.id]]);
       expect(await rows(), operation.id).toHaveLength((before[1]?.length ?? 0) + found.length);
@@ -203,17 +276,18 @@ describe('the audit log', () => {
     const before = [await configured(), await rows()];
     for (const operation of operations) {
       const body = bodyFor(operation, team, ids);
+      const caller = operation.isOperator ? { key: operator } : acmeKey();
       if (operation.permissions.length > 0 && operation.id !== 'mintSession') {
-        const refused = await call(operation.method, pathFor(operation, team, ids), body, {}, weak);
+        const refused = await call(operation.method, pathFor(operation, team, ids), body, {}, { key: weak });
         expect([operation.id, refused.status]).toEqual([operation.id, 403]);
       }
       if (operation.params.some((name) => name !== 'org' && name !== 'parent_org')) {
         const unknown = Object.fromEntries(Object.keys(ids).map((name) => [name, UNKNOWN]));
-        const missing = await call(operation.method, pathFor(operation, team, unknown), body);
+        const missing = await call(operation.method, pathFor(operation, team, unknown), body, {}, caller);
         expect([operation.id, missing.status]).toEqual([operation.id, 404]);
       }
       if (operation.example) {
-        const wrong = await call(operation.method, pathFor(operation, team, ids), { unknown_field: true });
+        const wrong = await call(operation.method, pathFor(operation, team, ids), { unknown_field: true }, {}, caller);
         expect([operation.id, wrong.status]).toEqual([operation.id, 400]);
       }
     }

@@ -21,7 +21,7 @@ export interface ListOptions {
   /** Include the fields of each type. */
   config?: boolean | undefined;
   /** Leaves out the other types. */
-  isOffered?: (type: ConnectorTypeData) => boolean;
+  isOffered?: ((type: ConnectorTypeData) => boolean) | undefined;
 }
 
 /**
@@ -90,11 +90,12 @@ export function createCatalogResponses({
   const kinds = { input: make('input'), output: make('output') };
 
   return {
-    list(kind, { typeIds, config = false, isOffered = () => true } = {}) {
+    list(kind, { typeIds, config = false, isOffered } = {}) {
       const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
-      const types = catalog.list(kind);
-      const chosen = types.filter((type) => (typeIds?.includes(type.type_id) ?? true) && isOffered(type));
-      if (chosen.length === types.length) return all;
+      if (!typeIds && !isOffered) return all;
+      const chosen = catalog
+        .list(kind)
+        .filter((type) => (typeIds?.includes(type.type_id) ?? true) && (isOffered?.(type) ?? true));
       return listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
     },
     type: (kind, typeId) => kinds[kind].types.get(typeId),

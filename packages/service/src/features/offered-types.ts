@@ -17,10 +17,10 @@ const featuresOf = ({ kind, type_id, in_beta }: Parameters<IsOffered>[0]): Featu
 ];
 
 /**
- * Returns which types a caller is offered. A user who names no organization is offered what any of the
+ * Returns which types a caller is offered, or `undefined` if all of them. A user who names no organization is offered what any of the
  * user's organizations is.
  */
-export async function offeredTo(flags: FeatureFlags, principal: Principal): Promise<IsOffered> {
+export async function offeredTo(flags: FeatureFlags, principal: Principal): Promise<IsOffered | undefined> {
   const userId = principal.type === 'user' ? principal.user.id : undefined;
   const named = organizationOf(principal);
   const organizations =
@@ -34,7 +34,7 @@ export async function offeredTo(flags: FeatureFlags, principal: Principal): Prom
     );
     if (!states.includes(true)) off.add(feature);
   }
-  return (type) => !featuresOf(type).some((feature) => off.has(feature));
+  return off.size === 0 ? undefined : (type) => !featuresOf(type).some((feature) => off.has(feature));
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type Tenant,
   type TestService,
 } from '../../../../test/support/service.js';
+import { signedInUser } from '../../../../test/support/users.js';
 
 const OTHER_EMBED = 'https://frame.example';
 const foreign = [
@@ -78,7 +79,7 @@ describe('cross-origin requests (S24)', () => {
     }
   });
 
-  it('with GET or HEAD do not change the database, with an API key or a session', async () => {
+  it('with GET or HEAD do not change the database, with an API key, a session or a user', async () => {
     const make = async (path: string, body: object): Promise<{ id: string; pipeline_id: string }> =>
       (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body;
     const inputs = (await make('inputs', exampleBody(typeOf('input', 'okta-systemlog')))).id;
@@ -97,10 +98,14 @@ describe('cross-origin requests (S24)', () => {
       secrets,
       pipelines,
       organizations: acme.team,
+      users: acme.id,
+      connections: acme.id,
+      organization_id: acme.team,
       'api-keys': acme.id,
       api_keys: acme.id,
       roles: acme.id,
     };
+    const ana = await signedInUser(service, acme.id, 'admin');
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
     expect(reads.length).toBeGreaterThan(15);
     const before = await databaseBytes(service);
@@ -109,7 +114,11 @@ describe('cross-origin requests (S24)', () => {
       const path = fillPath(operation, { org: acme.team, parent_org: acme.id }, { ...ids, types: 'http' })
         .replace('/inputs/{type_id}', '/inputs/okta-systemlog')
         .replace('/outputs/{type_id}', '/outputs/http');
-      for (const credential of [{ 'x-api-key': acme.key }, { authorization: `Bearer ${session}` }]) {
+      for (const credential of [
+        { 'x-api-key': acme.key },
+        { authorization: `Bearer ${session}` },
+        { authorization: `Bearer ${ana.token}` },
+      ]) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await service.app.request(path, { method, headers: { ...credential } });
           // 503: what waits in a pipeline is known only where an engine runs.

@@ -29,6 +29,7 @@ describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases)
       hint: `${body.key.slice(0, 6)}…${body.key.slice(-2)}`,
       permissions: ['read'],
       role_id: null,
+      created_by: { type: 'api_key', id: expect.any(String), name: 'bootstrap' },
       created_at: expect.any(String),
       expires_at: null,
       revoked_at: null,

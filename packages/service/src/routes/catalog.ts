@@ -95,7 +95,8 @@ export function catalogRoutes({ catalog, catalogAnswers, flags }: RouteContext, 
         requireType(principal, params.type_id);
         const type = catalog.get(kind, params.type_id);
         const response = catalogAnswers.type(kind, params.type_id);
-        if (!type || !response || !(await offeredTo(flags, principal))(type)) throw notFound();
+        const isOffered = await offeredTo(flags, principal);
+        if (!type || !response || isOffered?.(type) === false) throw notFound();
         return cached(c, response);
       },
     ),

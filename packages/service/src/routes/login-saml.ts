@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
+import { newApiHeaders } from '../http/respond.js';
 import { publicRoute, type Route } from '../http/route.js';
 import { finish } from '../sign-in/finish.js';
 import { paths } from '../sign-in/pages/sign-in-pages.js';
@@ -51,7 +52,7 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         await accessControl.countAnonymous(c);
         const connection = await store.ssoConnections.ofSignIn(params.id);
         if (!connection) throw notFound();
-        const headers = { 'Content-Type': 'application/samlmetadata+xml', 'X-Content-Type-Options': 'nosniff' };
+        const headers = { ...newApiHeaders(), 'Content-Type': 'application/samlmetadata+xml' };
         return new Response(signIn.saml.metadata(connection.id), { headers });
       },
     ),

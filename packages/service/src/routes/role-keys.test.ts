@@ -32,6 +32,7 @@ describe.each([embedded(), postgresql()])('API keys with roles on $name', (datab
       description: 'for tests',
       role_id: 'contributor',
       token_version: 1,
+      created_by: { type: 'api_key', id: expect.any(String), name: 'bootstrap' },
       expiration_time: expect.any(String),
       created_at: expect.any(String),
       updated_at: expect.any(String),

@@ -1,6 +1,6 @@
 /** Against an identity provider made with `samlify`: its parser reads the requests, its keys sign. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../engine/src/egress/index.js';
+import { createEgress } from '@connector-frame/engine/egress';
 import { createCertificate } from '../../../../test/support/certificate.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
@@ -125,6 +125,8 @@ describe('a connection', () => {
       default_role_id: null,
       service_provider: { acs_url: `${PUBLIC_URL}/login/saml/${made.body.id}/acs` },
     });
+    const log = await service.call('GET', `/v3/${acme.id}/audit_logs?resource_type=connection`, { key: acme.key });
+    expect(log.body.logs).toMatchObject([{ action: 'insert', resource: { id: made.body.id, old: null } }]);
     const { store, vault: secrets, clock } = service;
     const operator = await bootstrap({ store, secrets, clock }, { organization: 'Operator' });
     const tenant = { id: operator.organizationId, key: operator.apiKey, team: '' };
