@@ -85,12 +85,34 @@ describe('readEnv', () => {
     ['SERVICE_API_KEY', 'canary key', '16 to 200'],
     ['BOOTSTRAP_ORGANIZATION', 'Northwind', 'SERVICE_API_KEY must be set'],
     ['DRAIN_DELAY_MS', '60001', 'milliseconds'],
+    ['CONSOLE_ORIGINS', 'https://console.example/app', 'origins'],
+    ['OIDC_ISSUER', 'http://login.example', 'https://login.example'],
+    ['OIDC_ISSUER', 'https://login.example', 'OIDC_CLIENT_ID must be set together'],
+    ['OIDC_CLIENT_ID', 'canary-id', 'set together with OIDC_ISSUER'],
+    ['LOCAL_ACCOUNTS', 'yes', '"on"'],
+    ['LOCAL_MFA', 'off', '"optional"'],
+    ['USER_SESSION_HOURS', '721', 'hours'],
+    ['SMTP_URL', 'mail.example', 'smtps://'],
+    ['SMTP_URL', 'smtps://user:canary@mail.example', 'MAIL_FROM must be set together'],
+    ['MAIL_FROM', 'a@example.com\nBcc: canary@example.com', 'an address'],
+    ['BOOTSTRAP_ADMIN_EMAIL', 'canary', 'e-mail address'],
+    ['BOOTSTRAP_ADMIN_EMAIL', 'ana@example.com', 'BOOTSTRAP_ORGANIZATION must be set together'],
+    ['RATE_LIMIT_SIGN_IN', '10', '600/60'],
   ])('rejects %s=%s with a hint and without secret values', (name, value, hint) => {
     const read = () => readEnv({ [name]: value });
     expect(read).toThrow(EnvironmentError);
     expect(read).toThrow(hint);
     expect(read).toThrow(name);
     expect(read).not.toThrow('canary');
+  });
+
+  it('rejects an identity provider together with local accounts, and an administrator who can not sign in', () => {
+    const provider = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'x' };
+    expect(readEnv(provider)).toMatchObject({ LOCAL_ACCOUNTS: 'off', OIDC_TRUST_EMAIL: 'off' });
+    expect(() => readEnv({ ...provider, LOCAL_ACCOUNTS: 'on' })).toThrow('LOCAL_ACCOUNTS must be "off"');
+    const first = { BOOTSTRAP_ORGANIZATION: 'N', SERVICE_API_KEY: KEY, BOOTSTRAP_ADMIN_EMAIL: 'Ana@Example.com' };
+    expect(() => readEnv({ ...first, LOCAL_ACCOUNTS: 'on' })).toThrow('POST /v1/{org}/invites');
+    expect(readEnv({ ...first, ...provider }).BOOTSTRAP_ADMIN_EMAIL).toBe('ana@example.com');
   });
 
   it('reports all invalid variables in one error', () => {

@@ -17,6 +17,7 @@ import {
   startService,
   type ServiceProcess,
 } from '../../../test/support/service-process.js';
+import { startMailServer } from '../../../test/support/sign-in/mail-server.js';
 import { systemClock } from './clock.js';
 import { readEnv } from './env.js';
 import { createLog } from './log.js';
@@ -96,6 +97,38 @@ describe('the process', () => {
     }
     await core.store.close();
     expect(acknowledged.size).toBeGreaterThan(20);
+  });
+
+  it('invites its administrator by mail, who opens the link', async () => {
+    const mails = await startMailServer();
+    const service = await mustStart({
+      ...environment,
+      LOCAL_ACCOUNTS: 'on',
+      SMTP_URL: mails.url,
+      MAIL_FROM: 'connectors@service.example',
+      BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com',
+    });
+    await expect.poll(() => mails.mails.length).toBe(1);
+    const link =
+      /http:\/\/\S+/.exec(mails.mails[0]?.raw.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=') ?? '')?.[0] ?? '';
+    expect(new URL(link).origin).toBe(new URL(service.url).origin);
+    const opened = await fetch(link, { redirect: 'manual' });
+    expect([opened.status, opened.headers.get('location')]).toEqual([303, '/login/invitation']);
+    expect(opened.headers.get('set-cookie')).toMatch(/^sign-in=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=/);
+    const flags: Record<string, Record<string, { FeatureName: string; Enabled: boolean }[]>> = await (
+      await request(service, 'GET', '/v3/feature_flags')
+    ).json();
+    const own = flags['organizations']?.[await organizationOf(service)] ?? [];
+    expect(own.filter(({ Enabled }) => Enabled).map(({ FeatureName }) => FeatureName)).toEqual([
+      'engine',
+      'node_data',
+      'config_overrides',
+      'beta_types',
+      'local_sign_in',
+    ]);
+    service.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
+    await mails.close();
   });
 
   it('leaves no partial integration when it is killed while it builds and removes them (R02)', async () => {

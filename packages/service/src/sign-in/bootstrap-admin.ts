@@ -22,7 +22,7 @@ export interface FirstAdmin {
  * address, otherwise by an invitation. Does nothing if the person is a member or invited already, so it
  * is safe at every start.
  * @returns what was done, or `undefined`
- * @throws Error if the mail server does not accept the invitation; nothing is stored then
+ * @throws Error if the mail server does not accept the invitation, which is withdrawn then
  */
 export async function bootstrapAdmin(
   {
@@ -49,16 +49,17 @@ export async function bootstrapAdmin(
     return 'added';
   }
 
-  async function invite(tables: Tables): Promise<'invited' | undefined> {
+  async function invite(tables: Tables): Promise<Invited | undefined> {
     const known = await tables.users.byEmail(email, null);
     const memberships = known ? await tables.memberships.ofUser(known.id) : [];
     const isMember = memberships.some((membership) => membership.organizationId === organizationId);
     const before = await tables.invitations.lockOf(organizationId, email);
-    if (isMember || !mailer || (before && before.expiresAt > now)) return undefined;
+    if (isMember || (before && before.expiresAt > now)) return undefined;
     if (before) await tables.invitations.remove(organizationId, before.id);
     const token = randomBytes(32).toString('base64url');
+    const id = randomUUID();
     await tables.invitations.insert({
-      id: randomUUID(),
+      id,
       organizationId,
       email,
       roleId: defaultRoles.admin.id,
@@ -67,17 +68,33 @@ export async function bootstrapAdmin(
       createdAt: now,
       expiresAt: new Date(now.getTime() + INVITATION_MS),
     });
+    return { id, token };
+  }
+
+  const recorded = <T>(work: (tables: Tables) => Promise<T>): Promise<T> =>
+    store.exclusive('bootstrap', (tables) => recordWrites(tables, serviceAuthor('bootstrap'), now, work));
+
+  if (admin.hasProvider) return recorded(add);
+  const invited = mailer && (await recorded(invite));
+  if (!mailer || !invited) return undefined;
+  try {
     await mailer.send({
       to: email,
       subject: 'Your account for Connector Frame',
-      text: `You are the administrator of Connector Frame. Create your account:\n\n${publicUrl}${paths.link}?token=${token}\n\nThe link is valid for seven days.\n`,
+      text: `You are the administrator of Connector Frame. Create your account:\n\n${publicUrl}${paths.link}?token=${invited.token}\n\nThe link is valid for seven days.\n`,
     });
-    return 'invited';
+  } catch (error) {
+    // Otherwise the next start would take it for an invitation that was sent.
+    await recorded(async ({ invitations }) => {
+      if (await invitations.lock(organizationId, invited.id)) await invitations.remove(organizationId, invited.id);
+    });
+    throw error;
   }
+  return 'invited';
+}
 
-  return store.exclusive('bootstrap', (tables) =>
-    recordWrites<'added' | 'invited' | undefined>(tables, serviceAuthor('bootstrap'), now, (recorded) =>
-      admin.hasProvider ? add(recorded) : invite(recorded),
-    ),
-  );
+/** An invitation that was stored, and the token of its link. */
+interface Invited {
+  id: string;
+  token: string;
 }

@@ -11,6 +11,7 @@ import {
   type PageClient,
   type Shown,
 } from '../../../../test/support/sign-in/page-client.js';
+import { bootstrapAdmin } from './bootstrap-admin.js';
 import { createMailer } from './mailer.js';
 
 const PASSWORD = 'four quiet herons at noon';
@@ -412,6 +413,16 @@ describe('an address', () => {
   });
 });
 
+it('the person of BOOTSTRAP_ADMIN_EMAIL is invited once, and again when the invitation has expired', async () => {
+  const mailer = createMailer(mails.url, 'connectors@service.example');
+  const tools = { ...service, mailer, publicUrl: PUBLIC_URL };
+  const admin = { organizationId: acme.id, email: 'first@example.com', hasProvider: false };
+  expect([await bootstrapAdmin(tools, admin), await bootstrapAdmin(tools, admin)]).toEqual(['invited', undefined]);
+  service.clock.advance(7 * 86_400_000);
+  expect(await bootstrapAdmin(tools, admin)).toBe('invited');
+  expect((await pageClient(service).get(lastLink())).html).toContain('invited with the role Admin');
+});
+
 describe('without SMTP', () => {
   it('the response to an invitation contains the link, and the address counts as not confirmed', async () => {
     const settings = { signIn: { localAccounts: true, requireSecondFactor: false, passwordCost } };
@@ -434,6 +445,10 @@ describe('without SMTP', () => {
     mails.reject();
     const { status, body } = await invite('bounced@example.com');
     expect([status, body.error_type]).toEqual([503, 'unavailable']);
+    const tools = { ...service, mailer: createMailer(mails.url, 'a@service.example'), publicUrl: PUBLIC_URL };
+    const admin = { organizationId: acme.id, email: 'boss@example.com', hasProvider: false };
+    await expect(bootstrapAdmin(tools, admin)).rejects.toThrow();
+    await expect(bootstrapAdmin(tools, admin)).rejects.toThrow();
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { startOidcServer, type OidcServer } from '../../../../test/support/sign-in/oidc-provider.js';
+import { bootstrapAdmin } from './bootstrap-admin.js';
 import { createFlows } from './flows.js';
 import {
   pageClient,
@@ -145,6 +146,15 @@ describe('sign-in at the provider of the operator', () => {
     await service.store.memberships.insert({ ...role, user: created });
     provider.accounts.set('gil', { email: 'gil@example.com', email_verified: true });
     expect((await whoAmI(tokenIn((await signInAs('gil')).html))).body.id).toBe('created');
+  });
+
+  it('makes the person of BOOTSTRAP_ADMIN_EMAIL an administrator, once', async () => {
+    const tools = { ...service, mailer: undefined, publicUrl: PUBLIC_URL };
+    const admin = { organizationId: acme.id, email: 'first@example.com', hasProvider: true };
+    expect([await bootstrapAdmin(tools, admin), await bootstrapAdmin(tools, admin)]).toEqual(['added', undefined]);
+    provider.accounts.set('first', { email: 'first@example.com', email_verified: true });
+    const { body } = await whoAmI(tokenIn((await signInAs('first')).html));
+    expect(body.organization_role.role_id).toBe('admin');
   });
 
   it('keeps an account when its address changes, unless another account has the new one', async () => {

@@ -45,10 +45,7 @@ export async function render({ title, body, head }: Page): Promise<string> {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        <style>
-          ${raw(style)}
-        </style>
-        ${head ?? ''}
+        ${raw(`<style>${style}</style>`)} ${head ?? ''}
       </head>
       <body>
         <main>

@@ -51,7 +51,7 @@ main {
   overflow-wrap: break-word;
 }
 h1 {
-  margin: 0 0 8px;
+  margin: 0 0 12px;
   font-size: 18px;
   line-height: 24px;
   font-weight: 600;
@@ -111,6 +111,9 @@ input[aria-invalid='true'] {
 .help,
 .muted {
   color: var(--muted);
+}
+main > .help {
+  margin-block-end: 16px;
 }
 .error {
   color: var(--danger);
