@@ -37,6 +37,7 @@ export async function openService() {
       store: core.store,
       secrets: core.vault,
       sessions: core.sessions,
+      userTokens: core.userTokens,
       catalog: loadCatalog(),
       connectors: () => ({}),
       egress: { fetch: closed, connect: closed },

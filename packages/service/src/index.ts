@@ -19,6 +19,9 @@ export {
   type SessionScope,
   type SessionTokens,
 } from './auth/session-tokens.js';
+export { createUserTokens, type UserTokens } from './auth/user-tokens.js';
+export type { SignInSettings } from './sign-in/create-sign-in.js';
+export { createMailer, type Mail, type Mailer } from './sign-in/mailer.js';
 export { permissions, permissionSets, type Grant, type Permission } from './permissions.js';
 export { systemClock, type Clock } from './clock.js';
 export { loadDropIn, type DropIn } from './embed/drop-in.js';

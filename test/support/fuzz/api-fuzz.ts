@@ -3,6 +3,7 @@ import { seededRandom } from '../../../packages/engine/src/testing/random.js';
 import { EXAMPLE } from '../../../packages/service/src/pipelines/graph-bodies.js';
 import { allTypes, exampleBody } from '../connectors.js';
 import type { Answer, CallOptions, Tenant, TestService } from '../service.js';
+import { signedInUser } from '../users.js';
 import {
   anything,
   chance,
@@ -103,10 +104,11 @@ export async function fuzz(
   const own = await service.tenant(`fuzz ${seed}`);
   const other = await service.tenant(`other ${seed}`);
   const session = await service.session(own);
+  const { token: user } = await signedInUser(service, own.id, 'admin');
   const known: Known = new Map([['organizations', [own.team, own.id]]]);
   const failures: FuzzFailure[] = [];
   const statuses: number[] = [];
-  const world = { own, other, session, known, resolve };
+  const world = { own, other, session, user, known, resolve };
 
   for (let call = 0; call < calls; call += 1) {
     // Create first, so that later calls have existing ids.
@@ -155,6 +157,8 @@ interface World {
   own: Tenant;
   other: Tenant;
   session: string;
+  /** Access token of an administrator. */
+  user: string;
   known: Known;
   resolve(ref: string): Schema;
 }
@@ -196,9 +200,12 @@ function randomRequest(operation: Operation, random: Random, world: World): Requ
 function randomCredential(
   { session: allowed }: Operation,
   random: Random,
-  { own, other, session }: World,
+  { own, other, session, user }: World,
 ): CallOptions {
-  if (chance(random, 0.8)) return allowed && chance(random, 0.5) ? { session } : { key: own.key };
+  if (chance(random, 0.8)) {
+    if (allowed && chance(random, 0.5)) return { session };
+    return chance(random, 0.3) ? { user } : { key: own.key };
+  }
   return pick<CallOptions>(random, [{ key: other.key }, { session }, { session: 'eyJhbGciOiJub25lIn0.e30.' }, {}]);
 }
 

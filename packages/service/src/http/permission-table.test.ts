@@ -31,8 +31,8 @@ function pageOf(operations: readonly Operation[]): string {
     '',
     '<!-- Generated from the routes by `npm run permission-table`. -->',
     '',
-    'An API key has the permissions of its role, or those that it was created with. A call that lacks',
-    'one is 403, and `additional_details.missing_permissions` names it. The',
+    'A user and an API key have the permissions of their role; a key can have permissions of its own',
+    'instead. A call that lacks one is 403, and `additional_details.missing_permissions` names it. The',
     "[service's README](../packages/service/README.md#keys-and-roles) describes keys and roles.",
     '',
     '## All permissions',
@@ -51,14 +51,15 @@ function pageOf(operations: readonly Operation[]): string {
     '',
     '## Routes',
     '',
-    'A route with several permissions needs all of them. Sessions of the form have no permissions: the',
-    'last column says which routes they may call.',
+    'A route with several permissions needs all of them. `operator` means the API key of the',
+    '[first organization](../packages/service/README.md#the-first-organization). Sessions of the form',
+    'have no permissions: the last column says which routes they may call.',
     '',
     '| Route | Permission | Session |',
     '| --- | --- | --- |',
-    ...routes.map(({ method, path, permissions: needed, session }) => {
-      const slugs = needed.map((slug) => `\`${slug}\``).join(', ') || 'any';
-      return `| \`${method} ${path}\` | ${slugs} | ${mark(session === 'allow')} |`;
+    ...routes.map(({ method, path, permissions: needed, session, isOperator }) => {
+      const needs = [...needed.map((slug) => `\`${slug}\``), ...(isOperator ? ['operator'] : [])];
+      return `| \`${method} ${path}\` | ${needs.join(', ') || 'any'} | ${mark(session === 'allow')} |`;
     }),
     '',
   ].join('\n');

@@ -1,4 +1,5 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto';
+import { ApiError } from '../api-error.js';
 import { Semaphore } from '../semaphore.js';
 
 /** Cost of a password hash: scrypt with N = 2 ** `logN`. */
@@ -18,11 +19,13 @@ const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Hashes that are computed at the same time, which limits their memory. */
 const MAX_CONCURRENT = 2;
+/** Hashes that may wait, so that a flood of attempts does not become a queue of minutes. */
+const MAX_WAITING = 50;
 export const PASSWORD_LENGTH = { min: 12, max: 200 } as const;
 
 /** Hashes and verifies passwords with scrypt. */
 export interface Passwords {
-  /** Returns a hash with its salt and cost as text. */
+  /** Returns a hash with its salt and cost as text. @throws ApiError 503 if too many are waiting */
   hash(password: string): Promise<string>;
   /**
    * Returns whether a password has this hash. Without a hash, it takes as long and returns false, so
@@ -35,18 +38,24 @@ export interface Passwords {
 
 export function createPasswords(cost: PasswordCost = DEFAULT_PASSWORD_COST): Passwords {
   const slots = new Semaphore(MAX_CONCURRENT);
+  let waiting = 0;
   const prefix = `scrypt$${cost.logN}$${cost.r}$${cost.p}$`;
-  const derive = (password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> =>
-    slots.run(
-      () =>
-        new Promise((resolve, reject) => {
-          const N = 2 ** logN;
-          const options = { N, r, p, maxmem: 128 * r * (N + p) + 1_048_576 };
-          scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) =>
-            error ? reject(error) : resolve(key),
-          );
-        }),
-    );
+  async function derive(password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> {
+    if (waiting >= MAX_WAITING) {
+      const headers = { 'Retry-After': '10' };
+      throw new ApiError(503, 'unavailable', 'Too many people sign in at the moment. Retry later.', { headers });
+    }
+    waiting += 1;
+    try {
+      return await slots.run(() => {
+        const N = 2 ** logN;
+        const options = { N, r, p, maxmem: 128 * r * (N + p) + 1_048_576 };
+        return scryptKey(password.normalize('NFKC'), salt, options);
+      });
+    } finally {
+      waiting -= 1;
+    }
+  }
   const anySalt = randomBytes(SALT_BYTES);
 
   return {
@@ -64,6 +73,11 @@ export function createPasswords(cost: PasswordCost = DEFAULT_PASSWORD_COST): Pas
     isOutdated: (hash) => !hash.startsWith(prefix),
   };
 }
+
+const scryptKey = (password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    scrypt(password, salt, KEY_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
 
 function parse(hash: string): { cost: PasswordCost; salt: Buffer; key: Buffer } | undefined {
   const [, logN, r, p, salt = '', key = ''] =

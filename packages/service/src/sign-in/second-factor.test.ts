@@ -66,6 +66,15 @@ describe('passwords', () => {
     expect(createPasswords().isOutdated(`scrypt$${logN}$${r}$${p}$x`)).toBe(false);
   });
 
+  it('are refused with 503 while many others are waiting, instead of a queue without end', async () => {
+    const passwords = createPasswords({ logN: 4, r: 8, p: 1 });
+    const hashes = await Promise.allSettled(Array.from({ length: 60 }, () => passwords.hash('x')));
+    const refused = hashes.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(10);
+    expect(refused[0]).toMatchObject({ reason: { status: 503, type: 'unavailable' } });
+    expect(await passwords.hash('x')).toMatch(/^scrypt/);
+  });
+
   it('are the same in composed and decomposed Unicode', async () => {
     const passwords = createPasswords({ logN: 4, r: 8, p: 1 });
     const hash = await passwords.hash('cr\u00e8me br\u00fbl\u00e9e');
