@@ -41,6 +41,7 @@ describe.each([embedded(), postgresql()])('users on $name', (databases) => {
   it('have inherited roles in the teams of their organization, to which those of the team add', async () => {
     const tenant = await service.tenant('Inherited');
     const ana = await signedInUser(service, tenant.id, 'reader');
+    service.clock.advance(1);
     const bo = await signedInUser(service, tenant.team, 'contributor');
     const list = await members(tenant.team, tenant.key);
     expect(list).toMatchObject({
