@@ -8,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
 import { embedded } from '../support/databases.js';
+import { codeOf } from '../support/guides.js';
+import { serve } from '../support/serve.js';
 import { createTestService, type Tenant, type TestService } from '../support/service.js';
 import { storedConnection } from '../support/users.js';
 
@@ -19,26 +21,49 @@ let server: Server;
 let service: TestService;
 let acme: Tenant;
 let origin: string;
+/** A console of the operator: the code of docs/guides/sign-in.md, verbatim except for the address. */
+let consoleSite: Awaited<ReturnType<typeof serve>>;
 
 beforeAll(async () => {
   browser = await launchBrowser();
   server = createServer((request, response) => void getRequestListener(service.app.fetch)(request, response));
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
   origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const code = (await codeOf('sign-in', 'console.js')).replace('https://connect.example', origin);
+  consoleSite = await serve({
+    '/': `<!doctype html><title>Console</title><button>Sign in</button><p role="status"></p>
+      <script type="module">
+        import { finishSignIn, refresh, signIn } from './console.js';
+        document.querySelector('button').onclick = signIn;
+        const show = (text) => (document.querySelector('p').textContent = text);
+        const tokens = await finishSignIn().then((first) => first && refresh(first), ({ message }) => show(message));
+        if (tokens) {
+          const headers = { authorization: 'Bearer ' + tokens.access_token };
+          const flags = await fetch('${origin}/v3/feature_flags', { headers });
+          show(tokens.email + ' ' + flags.status);
+        }
+      </script>`,
+    '/console.js': { body: code, headers: { 'content-type': 'text/javascript' } },
+  });
   service = await createTestService({
     database: await databases.open(),
-    settings: { publicUrl: origin, signIn: { localAccounts: true, passwordCost: { logN: 4, r: 8, p: 1 } } },
+    settings: {
+      publicUrl: origin,
+      consoleOrigins: [consoleSite.origin],
+      signIn: { localAccounts: true, passwordCost: { logN: 4, r: 8, p: 1 } },
+    },
   });
   acme = await service.tenant('Northwind');
 });
 afterAll(async () => {
   await browser.close();
+  await consoleSite.close();
   await new Promise((resolve) => server.close(resolve));
   await service.close();
   await databases.close();
 });
 
-const codeOf = (secret: string): string =>
+const otpOf = (secret: string): string =>
   new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: service.clock.now() });
 
 async function invite(email: string): Promise<string> {
@@ -99,7 +124,7 @@ describe('the pages of the sign-in', () => {
     await page.keyboard.type('000000');
     await page.keyboard.press('Enter');
     await page.getByText('The code is wrong').waitFor();
-    await page.keyboard.type(codeOf(secret));
+    await page.keyboard.type(otpOf(secret));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
     await inspect(page);
@@ -125,10 +150,23 @@ describe('the pages of the sign-in', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
     await inspect(page);
-    await page.keyboard.type(codeOf(secret));
+    await page.keyboard.type(otpOf(secret));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
     expect(blocked).toEqual([]);
+
+    service.clock.advance(30_000);
+    await page.goto(consoleSite.origin);
+    await page.getByRole('button').click();
+    await page.getByLabel('E-mail address').fill('ana@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Code').fill(otpOf(secret));
+    await page.keyboard.press('Enter');
+    await page.getByText('ana@example.com 200').waitFor();
+    expect(page.url()).toBe(`${consoleSite.origin}/`);
+    expect(await context.cookies()).toEqual([]);
     await context.close();
   });
 

@@ -24,11 +24,8 @@ export async function requireDomains(
   organizationId: string,
   resolveTxt: ResolveTxt,
 ): Promise<void> {
-  const missing: string[] = [];
-  for (const domain of domains) {
-    const records = await resolveTxt(`${LABEL}.${domain}`).catch(() => []);
-    if (!records.some((parts) => parts.join('') === organizationId)) missing.push(domain);
-  }
+  const found = await Promise.all(domains.map((domain) => resolveTxt(`${LABEL}.${domain}`).catch(() => [])));
+  const missing = domains.filter((_domain, index) => !found[index]?.some((parts) => parts.join('') === organizationId));
   if (missing.length === 0) return;
   throw invalidRequest(
     `Prove that these domains are yours: add a TXT record with the ID of the organization, and retry. The operator of the service can skip this.`,
