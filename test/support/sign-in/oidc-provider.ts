@@ -51,7 +51,8 @@ export async function startOidcServer(redirectUri: string): Promise<OidcServer> 
     ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
   });
   Object.assign(console, { warn, info });
-  server.on('request', provider.callback());
+  const handle = provider.callback();
+  server.on('request', (request, response) => void handle(request, response));
 
   /** Follows redirects within the provider, and answers its pages. */
   async function visit(url: string, answer: (page: string) => Record<string, string> | 'cancel'): Promise<string> {

@@ -17,8 +17,8 @@ const featuresOf = ({ kind, type_id, in_beta }: Parameters<IsOffered>[0]): Featu
 ];
 
 /**
- * Returns which types a caller is offered, or `undefined` if all of them. A user who names no organization is offered what any of the
- * user's organizations is.
+ * Returns which types a caller is offered, or `undefined` if all of them. A user who names no
+ * organization is offered what any of the user's organizations is.
  */
 export async function offeredTo(flags: FeatureFlags, principal: Principal): Promise<IsOffered | undefined> {
   const userId = principal.type === 'user' ? principal.user.id : undefined;

@@ -213,7 +213,7 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
       async ({ organization, params, commit }) => {
         requireCustom(params.id);
         const response = await commit(async ({ roles, apiKeys, memberships, invitations, ssoConnections }) => {
-          // The lock keeps other transactions from giving the role to a new key.
+          // The lock keeps other transactions from giving the role to a key, a user or an invitation.
           const role = await roles.lock(organization.id, params.id);
           if (!role) throw notFound();
           const holders = {

@@ -172,9 +172,10 @@ describe('sign-in at the provider of the operator', () => {
   });
 });
 
-describe('the sign-in belongs to the browser that began it', () => {
-  const callback = async () => local(await provider.signIn((await browser.get('/v1/login')).leaves ?? '', 'ana'));
+/** Signs in at the provider, and returns the path that it sends the browser to. */
+const callback = async () => local(await provider.signIn((await browser.get('/v1/login')).leaves ?? '', 'ana'));
 
+describe('the sign-in belongs to the browser that began it', () => {
   it('rejects a callback in another browser (login CSRF)', async () => {
     const path = await callback();
     const page = await pageClient(service).get(path);
@@ -233,8 +234,9 @@ describe('the sign-in belongs to the browser that began it', () => {
   });
 });
 
+const login = (query: Record<string, string>) => `/v1/login?${new URLSearchParams(query).toString()}`;
+
 describe('a console on another origin', () => {
-  const login = (query: Record<string, string>) => `/v1/login?${new URLSearchParams(query).toString()}`;
   const begin = { return_to: `${CONSOLE}/signed-in?tab=1`, code_challenge: CHALLENGE, state: 'a b' };
   const exchange = (body: object, headers = { origin: CONSOLE }) =>
     service.call('POST', '/v1/login/exchange', { body, headers });

@@ -71,13 +71,13 @@ const create = (body: object = {}, tenant = acme, credential: object = { key: te
   });
 
 /** Creates a connection of a new organization. */
-async function connect(body: object = {}, name = `tenant ${Math.random()}`) {
-  const tenant = await service.tenant(name);
-  for (const domain of ('email_domains' in body ? body.email_domains : []) as string[])
-    records.set(`_connector-frame.${domain}`, tenant.id);
+async function connect(body: { email_domains?: string[]; [field: string]: unknown } = {}) {
+  const tenant = await service.tenant(`tenant ${Math.random()}`);
+  for (const domain of body.email_domains ?? []) records.set(`_connector-frame.${domain}`, tenant.id);
   const { status, body: connection, text } = await create(body, tenant);
   if (status !== 200) throw new Error(text);
-  return { tenant, id: connection.id as string };
+  const id: string = connection.id;
+  return { tenant, id };
 }
 
 const begin = (id: string, by = browser): Promise<Shown> => by.get(`/v1/login?connection_id=${id}`);
@@ -290,15 +290,16 @@ describe('a sign-in through a connection', () => {
   });
 });
 
+const withoutSignature = (xml: string) => xml.replaceAll(/<ds:Signature[^]*?<\/ds:Signature>/g, '');
+const assertionIn = (xml: string) => /<saml:Assertion[^]*<\/saml:Assertion>/.exec(xml)?.[0] ?? '';
+const evil = (xml: string) => xml.replace('ana@acme.example', 'boss@acme.example').replace('>ana-1<', '>boss<');
+const split = (xml: string) => xml.replace('>boss-ana<', '>boss<!-- -->-ana<');
+
 describe('a response is refused', () => {
   let id: string;
   beforeAll(async () => {
     ({ id } = await connect({ default_role_id: 'admin' }));
   });
-
-  const withoutSignature = (xml: string) => xml.replaceAll(/<ds:Signature[^]*?<\/ds:Signature>/g, '');
-  const assertionIn = (xml: string) => /<saml:Assertion[^]*<\/saml:Assertion>/.exec(xml)?.[0] ?? '';
-  const evil = (xml: string) => xml.replace('ana@acme.example', 'boss@acme.example').replace('>ana-1<', '>boss<');
 
   const cases: Record<string, ResponseOptions> = {
     'without a signature': { tamper: withoutSignature },
@@ -353,7 +354,6 @@ describe('a response is refused', () => {
   });
 
   it('or its subject is read as a whole, with a comment that the signature does not cover', async () => {
-    const split = (xml: string) => xml.replace('>boss-ana<', '>boss<!-- -->-ana<');
     const { tenant, id: other } = await connect({ default_role_id: 'reader' });
     const done = await signInAs(other, { nameId: 'boss-ana', tamper: split });
     const { body } = await whoAmI(tokenIn(done.html), tenant.id);

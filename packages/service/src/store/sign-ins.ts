@@ -1,5 +1,5 @@
 import type { InferSelectModel } from 'drizzle-orm';
-import { and, eq, getTableColumns, lt, ne, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, lt, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Membership } from './memberships.js';
 import { memberships, roles, samlAssertions, signIns as table, signInTickets as tickets, users } from './tables.js';
@@ -26,8 +26,8 @@ export interface SignIns {
   /** Advances the generation of refresh tokens. Returns false if it is no longer `generation`. */
   rotate(id: string, generation: number, at: Date): Promise<boolean>;
   end(id: string): Promise<void>;
-  /** Ends all sign-ins of a user, except one. */
-  endAll(userId: string, exceptId?: string): Promise<void>;
+  /** Ends all sign-ins of a user. */
+  endAll(userId: string): Promise<void>;
   issue(ticket: SignInTicket): Promise<void>;
   /** Returns a ticket that has not expired. */
   ticket(digest: Buffer, purpose: string, now: Date): Promise<SignInTicket | undefined>;
@@ -88,10 +88,8 @@ export function createSignIns(queries: Queries): SignIns {
       await queries.delete(table).where(eq(table.id, id));
     },
 
-    async endAll(userId, exceptId) {
-      await queries
-        .delete(table)
-        .where(and(eq(table.userId, userId), exceptId === undefined ? undefined : ne(table.id, exceptId)));
+    async endAll(userId) {
+      await queries.delete(table).where(eq(table.userId, userId));
     },
 
     async issue(ticket) {
