@@ -111,7 +111,7 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     const inputId = '00000000-0000-4000-8000-000000000000';
     requests.length = 0;
     const building = buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web' });
-    await expect(building).rejects.toMatchObject({ status: 422 });
+    await expect(building).rejects.toMatchObject({ status: 400 });
     expect(requests).toEqual(['POST /v2/~/integrations']);
   });
 });

@@ -86,7 +86,7 @@ describe.each([embedded(), postgresql()])('Idempotency-Key on $name (R01)', (dat
     acme = await service.tenant('Refusal');
     const key = newKey();
     const wrong = { ...body, config: { ...body.config, settings: {} } };
-    expect((await post(key, wrong)).status).toBe(422);
+    expect((await post(key, wrong)).status).toBe(400);
     expect((await post(key, wrong)).body.error_type).toBe('invalid_config');
     expect((await post(key)).status).toBe(200);
     for (const bad of ['', ' ', 'x'.repeat(256), 'ümlaut']) {

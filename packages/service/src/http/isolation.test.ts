@@ -175,7 +175,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
       // Building and creating a key report the unknown id as an invalid field of the body. Removing
       // ignores unknown ids.
-      const status = { buildIntegration: 422, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
+      const status = { buildIntegration: 400, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
       expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
     }
     expect(await everythingOf(a)).toBe(before);

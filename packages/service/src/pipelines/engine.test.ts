@@ -70,8 +70,8 @@ it('the engine is not notified of rejected changes', async () => {
   acme = { ...acme, team: team.id };
   heard.length = 0;
   const nodes = [{ slug: 'input', component_id: 'nowhere', component_type: 'input' }];
-  expect((await send('POST', '/v2/~/pipelines', { name: 'P', nodes, edges: [] })).status).toBe(422);
-  expect((await send('POST', '/v2/~/integrations', { input_id: 'nowhere', name: 'Web' })).status).toBe(422);
+  expect((await send('POST', '/v2/~/pipelines', { name: 'P', nodes, edges: [] })).status).toBe(400);
+  expect((await send('POST', '/v2/~/integrations', { input_id: 'nowhere', name: 'Web' })).status).toBe(400);
   expect((await send('PATCH', '/v2/~/pipelines/nowhere', { enabled: false })).status).toBe(404);
   expect(heard).toEqual([]);
 });

@@ -56,7 +56,7 @@ describe.each([embedded(), postgresql()])('overrides of a connector on $name', (
   /** Returns the problems that a refused write names. */
   async function problems(body: object, method = 'POST', path = '/v2/~/pipelines') {
     const response = await send(method, path, body);
-    expect([response.status, response.body.error_type], response.text).toEqual([422, 'invalid_pipeline']);
+    expect([response.status, response.body.error_type], response.text).toEqual([400, 'invalid_pipeline']);
     return response.body.additional_details.issues.map(({ path: at, code }: Record<string, string>) => [at, code]);
   }
 

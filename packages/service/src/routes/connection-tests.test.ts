@@ -132,7 +132,7 @@ describe('test-connection', () => {
   it('returns no_test for a type without a test, and rejects invalid fields', async () => {
     expect((await test({ type: 'dev-null', config: {} })).body.error_type).toBe('no_test');
     const wrong = { ...http('right'), config: { settings: { endpoint: 'nowhere' } } };
-    expect(await test(wrong)).toMatchObject({ status: 422, body: { error_type: 'invalid_config' } });
+    expect(await test(wrong)).toMatchObject({ status: 400, body: { error_type: 'invalid_config' } });
     expect((await test({ type: 'unknown', config: {} }, { key: acme.key })).status).toBe(400);
     expect((await test({ config: {} }, { key: acme.key })).status).toBe(400);
   });

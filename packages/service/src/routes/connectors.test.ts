@@ -42,7 +42,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     const settings = { org_url: 'https://acme.okta.com', auth: { type: 'oauth2', oauth2: { client_id: 'app-1' } } };
     const body = { name: 'Apps', type: 'okta-apps', config: { settings, secrets: { private_key: { value: key } } } };
     const { status, body: error, text } = await service.call('POST', inputs, { key: acme.key, body });
-    expect(status).toBe(422);
+    expect(status).toBe(400);
     expect(error.additional_details.issues).toContainEqual({
       path: '/secrets/private_key',
       code: 'format',
@@ -150,7 +150,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       key: acme.key,
       body: okta({ settings: { org_url: 'acme', nonsense: 1 }, secrets: { other: { value: 'x' } } }, { name: ' ' }),
     });
-    expect(status).toBe(422);
+    expect(status).toBe(400);
     expect(body.error_type).toBe('invalid_config');
     expect(body.additional_details.issues.map(({ path, code }: Record<string, string>) => [path, code])).toEqual(
       expect.arrayContaining([

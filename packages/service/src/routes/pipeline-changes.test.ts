@@ -155,7 +155,7 @@ describe.each([embedded(), postgresql()])('pipeline changes on $name', (database
       ]);
       const gone = [goneInput, goneOutput].map(({ status }) => status);
       if (made.status === 201) expect(gone).toEqual([409, 409]);
-      else expect([made.status, gone.includes(200)]).toEqual([422, true]);
+      else expect([made.status, gone.includes(200)]).toEqual([400, true]);
     }
   });
 

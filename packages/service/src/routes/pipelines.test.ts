@@ -161,7 +161,7 @@ describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
     const refusal = async (component_id: string, type = 'input') => {
       const nodes = [{ ...node('input', component_id, type) }, node('output', api.output)];
       const answer = await api.send('POST', '/v2/~/pipelines', { ...api.simple(), nodes });
-      expect(answer.status).toBe(422);
+      expect(answer.status).toBe(400);
       return answer.text;
     };
     const unknown = await refusal(UNKNOWN);
