@@ -115,14 +115,16 @@ describe('watching the records that pass a node', () => {
 
   it('does not slow delivery when nobody reads from an open stream', async () => {
     const response = await service.app.request(path('in'), { headers: { 'x-api-key': acme.key } });
-    const before = (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body.egress.records;
+    const status = async () => (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body;
+    // Records of the tests above.
+    await expect.poll(async () => (await status()).waiting).toBe(0);
+    const before = (await status()).egress.records;
     for (let batch = 0; batch < 20; batch += 1)
       await service.engine?.append(
         input,
         Array.from({ length: 500 }, (_, n) => `{"n":${n},"pad":"${'x'.repeat(200)}"}`),
       );
-    const after = async () => (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body.egress.records - before;
-    await expect.poll(after).toBe(10_000);
+    await expect.poll(async () => (await status()).egress.records - before).toBe(10_000);
     await response.body?.cancel();
   });
 
