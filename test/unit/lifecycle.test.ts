@@ -10,14 +10,14 @@ import {
 } from '@connector-frame/core/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../support/connectors.js';
-import { embedded, postgresql } from '../support/databases.js';
+import { eachDatabase } from '../support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../support/service.js';
 
 /**
  * Core's lifecycle helpers on the real service: one request each, and no data loss in the
  * step-by-step fallback.
  */
-describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databases) => {
+describe.each(eachDatabase())('lifecycle helpers on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   const requests: string[] = [];

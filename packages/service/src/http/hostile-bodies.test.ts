@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { READ_ONLY_FIELDS } from './known-fields.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 let path: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { noEngine } from './engine.js';
 
@@ -10,7 +10,7 @@ let acme: Tenant;
 
 beforeAll(async () => {
   service = await createTestService({
-    database: await embedded().open(),
+    database: await anyDatabase().open(),
     engine: {
       ...noEngine,
       status: async (pipeline) => ({ ...(await noEngine.status(pipeline)), status: 'Pending', waiting: 7 }),

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 const received: { authorization: string | undefined; body: string }[] = [];
 let service: TestService;
 let acme: Tenant;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 
@@ -16,7 +16,7 @@ const okta = (config: object = {}, rest: object = {}) => ({
 
 const names = (rows: { name: string }[]) => rows.map(({ name }) => name);
 
-describe.each([embedded(), postgresql()])('connectors on $name', (databases) => {
+describe.each(eachDatabase())('connectors on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let inputs: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { edge, node, openPipelinesApi, UNKNOWN, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 
-describe.each([embedded(), postgresql()])('pipeline changes on $name', (databases) => {
+describe.each(eachDatabase())('pipeline changes on $name', (databases) => {
   let api: PipelinesApi;
   beforeAll(async () => {
     api = await openPipelinesApi(databases);

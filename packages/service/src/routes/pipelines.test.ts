@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { edge, node, openPipelinesApi, UNKNOWN, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 
 type Row = Record<string, unknown> & { id: string; slug?: string };
 
-describe.each([embedded(), postgresql()])('pipelines on $name', (databases) => {
+describe.each(eachDatabase())('pipelines on $name', (databases) => {
   let api: PipelinesApi;
   beforeAll(async () => {
     api = await openPipelinesApi(databases);

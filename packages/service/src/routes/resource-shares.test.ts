@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Answer, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 import { startVendor, type Reply, type Vendor } from '../../../../test/support/vendor.js';
@@ -40,7 +40,7 @@ const withSecret = (id: string, endpoint: string) => ({
   },
 });
 
-describe.each([embedded(), postgresql()])('shares on $name', (databases) => {
+describe.each(eachDatabase())('shares on $name', (databases) => {
   let service: TestService;
   let owner: { id: string; key: string };
   let hosts = 0;

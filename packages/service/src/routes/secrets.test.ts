@@ -1,7 +1,7 @@
 import { exampleConfig } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 
@@ -19,7 +19,7 @@ const http = (id: string, endpoint = 'https://logs.acme.com/a') => ({
   },
 });
 
-describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
+describe.each(eachDatabase())('secrets on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let globex: Tenant;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const jqConfig = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
@@ -9,7 +9,7 @@ const encrypt = (id: string) => ({
   operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id } } }],
 });
 
-describe.each([embedded(), postgresql()])('transforms on $name', (databases) => {
+describe.each(eachDatabase())('transforms on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 
