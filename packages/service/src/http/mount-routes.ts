@@ -10,7 +10,7 @@ import { requireKnown } from './known-fields.js';
 import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
-import { describeRoute } from './openapi.js';
+import { describeRoute } from './describe-route.js';
 import { readBody, readTextBody } from './read-body.js';
 import type { ObservedRequest, Observer } from './observe.js';
 import { respond } from './respond.js';

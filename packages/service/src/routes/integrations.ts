@@ -7,6 +7,7 @@ import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { readGraph } from '../pipelines/read-graph.js';
 import type { Pipeline, Tables } from '../store/store.js';
+import { CONFIG_ERRORS } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { BuildIntegration, BuiltIntegration, RemoveIntegration } from './integration-bodies.js';
 import { Org } from './schemas.js';
@@ -35,6 +36,10 @@ export function integrationRoutes(context: RouteContext): Route[] {
           status: 201,
           description: 'The new pipeline. `status` is its status at creation.',
           schema: BuiltIntegration,
+        },
+        errorStatuses: {
+          ...CONFIG_ERRORS,
+          400: `The input or the output does not exist (\`invalid_pipeline\`), or: ${CONFIG_ERRORS[400]}`,
         },
       },
       (call) => build(context, planner, call),

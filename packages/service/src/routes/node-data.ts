@@ -5,7 +5,7 @@ import type { ServerEvent } from '../http/event-stream.js';
 import type { LogStreams } from '../http/log-streams.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
-import { unavailable } from './pipeline-delivery.js';
+import { NOT_RUNNING, unavailable } from './pipeline-delivery.js';
 import { Id, Org } from './schemas.js';
 
 /** The route that shows records while they pass a node. */
@@ -27,8 +27,10 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
           description: 'Stream of records.',
           schema: z.string(),
           contentType: 'text/event-stream',
+          example:
+            'event: record\ndata: {"time":"2026-01-31T12:00:00.000Z","bytes":15,"skipped":0,"omitted":false,"record":{"severity":3}}\n\n',
         },
-        errorStatuses: [503],
+        errorStatuses: { 503: NOT_RUNNING },
       },
       async ({ c, principal, organization, params }) => {
         if (!nodeData) throw forbidden('The operator does not allow watching records: NODE_DATA is off.');

@@ -18,7 +18,7 @@ const Resolution = z
 const resolutionText = 'Length of an interval: a number of minutes, hours or days, such as `5m`, `1h` or `1d`.';
 
 const SeriesQuery = WindowQuery.extend({
-  metric: z.enum(METRICS),
+  metric: z.enum(METRICS).openapi({ description: 'What to read.' }),
   resolution: Resolution.optional().openapi({
     type: 'string',
     description: `${resolutionText} Default: chosen by the length of the window.`,

@@ -7,20 +7,44 @@ export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
 export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
 
 /** Path parameters. */
-export const Org = z.object({ org: Id });
-export const OrgAndId = z.object({ org: Id, id: Id });
+const OrganizationId = Id.openapi({
+  description: 'ID of the organization. `GET /v3/api-keys/current` returns that of an API key.',
+});
+export const Org = z.object({ org: OrganizationId });
+export const OrgAndId = z.object({ org: OrganizationId, id: Id });
+export const ParentOrg = z.object({ parent_org: Id.openapi({ description: 'ID of the parent organization.' }) });
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(1_000).default(10),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(10)
+    .openapi({ type: 'integer', description: 'Maximum number of rows.' }),
+  offset: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .default(0)
+    .openapi({ type: 'integer', description: 'Number of rows to skip.' }),
 });
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 /** A window of time in a query. */
 export const WindowQuery = z.object({
-  start: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339.' }),
-  end: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339. Default: now.' }),
+  start: Instant.optional().openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'Start of the window. RFC 3339.',
+  }),
+  end: Instant.optional().openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'End of the window. RFC 3339. Default: now.',
+  }),
 });
 
 export const Pagination = z
