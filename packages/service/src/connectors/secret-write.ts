@@ -10,25 +10,23 @@ export const SecretText = z
   .openapi('SecretValue', { description: 'A string, or a map of strings.' });
 
 /** A secret in a write: a new value, or an existing secret of the organization by its id. */
-export const SecretWrite = z
-  .union([
-    z
-      .strictObject({
-        value: SecretText,
-        name: z.string().max(200).optional(),
-        description: z.string().max(2_000).optional(),
-      })
-      .openapi('NewSecretValue'),
-    z
-      .strictObject({
-        id: z.string().openapi({
-          description:
-            'ID of a secret of the organization, or of the secret of another connector with the same field and destination. Both use the same secret then.',
-        }),
-      })
-      .openapi('SecretReferenceWrite'),
-  ])
-  .openapi('SecretWrite');
+export const SecretWrite = z.union([
+  z
+    .strictObject({
+      value: SecretText,
+      name: z.string().max(200).optional(),
+      description: z.string().max(2_000).optional(),
+    })
+    .openapi('NewSecretValue'),
+  z
+    .strictObject({
+      id: z.string().openapi({
+        description:
+          'ID of a secret of the organization, or of the secret of another connector with the same field and destination. Both use the same secret then.',
+      }),
+    })
+    .openapi('SecretReferenceWrite'),
+]);
 
 export type SecretWrite = z.output<typeof SecretWrite>;
 

@@ -22,6 +22,9 @@ interface Place {
 export function completeDocument(document: Document): void {
   describeParameters(document);
   closeRequestBodies(document);
+  // A property that refers to a component has a default or not: the component itself has none.
+  for (const schema of Object.values(document.components?.schemas ?? {}))
+    if ('default' in schema) delete schema.default;
 }
 
 /** Describes ids in paths, and moves each parameter that several operations have to the components. */

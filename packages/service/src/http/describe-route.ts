@@ -60,7 +60,7 @@ function successes(spec: Spec): PathConfig['responses'] {
   const { status, description, schema, contentType = 'application/json', example, headers: own = {} } = spec.response;
   const types = typeof contentType === 'string' ? [contentType] : contentType;
   const names = [
-    ...('public' in spec.access ? ['Request-Id'] : commonHeaders),
+    ...('public' in spec.access ? (contentType === 'application/json' ? ['Request-Id'] : []) : commonHeaders),
     ...(spec.etag ? ['ETag'] : []),
     ...(spec.idempotent ? ['Idempotency-Replayed'] : []),
   ];
@@ -114,6 +114,5 @@ const isList = (statuses: NonNullable<Spec['errorStatuses']>): statuses is reado
 
 const textError = ({ description, text }: TextError) => ({
   description,
-  headers: headerRefs(['Request-Id']),
   content: { 'text/plain': { schema: { type: 'string' as const }, example: text } },
 });

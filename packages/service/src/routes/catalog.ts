@@ -17,12 +17,14 @@ const TypeHead = z.object({
   description: z.string(),
   category: z.string(),
   vendor: z.string(),
-  supported_features: z.object({
-    test_connection: z.boolean(),
-    runtime: z.boolean().openapi({
-      description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
-    }),
-  }),
+  supported_features: z
+    .object({
+      test_connection: z.boolean(),
+      runtime: z.boolean().openapi({
+        description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
+      }),
+    })
+    .openapi('SupportedFeatures'),
   in_beta: z.boolean(),
   version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });

@@ -38,19 +38,21 @@ export const Secrets = z.record(z.string(), z.union([SecretWrite, z.null()])).op
 export const Config = z
   .strictObject({ settings: Settings.default({}), secrets: Secrets.default({}) })
   .openapi('ConnectorConfigWrite', { description: 'The settings and secrets of a connector.' });
+/** The same component of the document: only what absent settings mean differs. */
 const PartialConfig = z
   .strictObject({ settings: Settings.optional(), secrets: Secrets.default({}) })
-  .openapi('ConnectorConfigChange', {
-    description: '`settings` replaces all settings; if it is absent, they are kept. Secrets change one by one.',
-  });
+  .openapi('ConnectorConfigWrite');
 
 const unused = z.string().optional().openapi({
   description: 'Ignored, so that the body of a call that creates a connector can be tested.',
 });
 
+const name = z.string().openapi({ minLength: 1, maxLength: MAX_NAME });
+const description = z.string().openapi({ maxLength: MAX_DESCRIPTION });
+
 /** `type`, and for outputs also `output_type`. */
-const typeNames = (kind: ConnectorKind) => ({
-  type: TypeId.optional().openapi({ description: '`type_id` of the connector type.' }),
+const typeNames = (kind: ConnectorKind, absent: string) => ({
+  type: TypeId.optional().openapi({ description: `\`type_id\` of the connector type. ${absent}`.trimEnd() }),
   ...(kind === 'output' ? { output_type: TypeId.optional().openapi({ description: 'Alias of `type`.' }) } : {}),
 });
 
@@ -79,35 +81,39 @@ export function connectorBodies(kind: ConnectorKind) {
   const Kind = kind === 'input' ? 'Input' : 'Output';
   const { type, config } = examples[kind];
   const example = { name: 'Production', type, config };
+  // An output can name its type in either of two fields, which `required` can't express.
+  const needed = kind === 'input' ? ['type'] : [];
+  const typed = typeNames(kind, kind === 'input' ? '' : 'Required, unless `output_type` is given.');
+  const unchanged = typeNames(kind, 'It can not change.');
   return {
     create: z
       .object({
-        name: z.string(),
-        description: z.string().default(''),
-        ...typeNames(kind),
+        name,
+        description: description.default(''),
+        ...typed,
         config: Config.default({ settings: {}, secrets: {} }),
       })
-      .openapi(`Create${Kind}`, { example }),
+      .openapi(`Create${Kind}`, { example, required: ['name', ...needed] }),
     replace: z
-      .object({ name: z.string(), description: z.string().default(''), ...typeNames(kind), config: Config })
+      .object({ name, description: description.default(''), ...unchanged, config: Config })
       .openapi(`Replace${Kind}`, { example }),
     change: z
       .object({
-        name: z.string().optional(),
-        description: z.string().optional(),
-        ...typeNames(kind),
+        name: name.optional(),
+        description: description.optional(),
+        ...unchanged,
         config: PartialConfig.optional(),
       })
       .openapi(`Change${Kind}`, { example: { name: 'Production, renamed' } }),
     test: z
       .object({
-        ...typeNames(kind),
+        ...typed,
         name: unused,
         description: unused,
         config: Config,
         id: z.string().optional().openapi({ description: 'ID of a connector whose stored secrets to use.' }),
       })
-      .openapi(`Test${Kind}`, { example: { type, config } }),
+      .openapi(`Test${Kind}`, { example: { type, config }, required: [...needed, 'config'] }),
   };
 }
 

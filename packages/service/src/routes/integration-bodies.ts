@@ -18,7 +18,11 @@ const Output = z
       .openapi('NewOutput'),
   ])
   .default({ type: 'dev-null', config: { settings: {}, secrets: {} } })
-  .openapi({ description: 'An existing output, or one to create. Default: a new one of type `dev-null`.' });
+  // Generators of clients reject a default of a union.
+  .openapi({
+    default: undefined,
+    description: 'An existing output, or one to create. Default: a new one of type `dev-null`.',
+  });
 
 export const BuildIntegration = z
   .object({ input_id: Id, name: Name, description: Description.default(''), output: Output })

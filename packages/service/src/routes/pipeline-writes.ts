@@ -98,7 +98,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
         path: '/v1/{org}/pipelines/{id}',
         operation: 'switchPipeline',
         summary: 'Pause, resume or rename a pipeline; absent properties are kept',
-        description: 'A paused pipeline keeps the records that wait in it and receives no new ones.',
+        description:
+          'While a pipeline is paused, nothing is read or delivered. Records that are pushed to its input are stored, within the limit of its buffer.',
         body: SwitchPipeline,
       },
       (call) => change(context, call),

@@ -148,7 +148,7 @@ export function roleRoutes({ store, principals, clock }: RouteContext): Route[] 
         tag,
         operation: 'readRole',
         summary: 'Read a role with its permissions',
-        description: '`id` can also be the name of a default role, such as `reader`.',
+        description: '`id` can also be that of a default role, such as `reader`.',
         access: read,
         params: OrgAndId,
         response: { status: 200, description: 'The role.', schema: RoleBody },
