@@ -160,8 +160,31 @@ function schemaProblems(schemas: Record<string, Schema>): string[] {
   for (const [name, schema] of Object.entries(schemas)) {
     if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) problems.push(`${name} is not a name in PascalCase.`);
     visit(schema, name, true);
+    problems.push(...clashes(name, schema, schemas));
   }
   return problems;
+}
+
+/** Finds properties that are one name in Go, like `createdAt` and `created_at`. */
+function clashes(name: string, schema: Schema, schemas: Record<string, Schema>): string[] {
+  const known = new Set<string>();
+  return propertiesOf(schema, schemas).flatMap(([field, { 'x-go-name': goName }]) => {
+    const key = goName ?? field;
+    const plain = String(key).replaceAll(/[_-]/g, '').toLowerCase();
+    if (known.has(plain)) return [`${name}.${field} needs an x-go-name: another property differs only in case or _.`];
+    known.add(plain);
+    return [];
+  });
+}
+
+function propertiesOf(schema: Schema, schemas: Record<string, Schema>): [string, Schema][] {
+  const { properties, allOf } = schema;
+  const own = isSchema(properties) ? Object.entries(properties) : [];
+  const parts: unknown[] = Array.isArray(allOf) ? allOf : [];
+  return [
+    ...own.flatMap(([field, value]): [string, Schema][] => (isSchema(value) ? [[field, value]] : [])),
+    ...parts.flatMap((part) => (isSchema(part) ? propertiesOf(resolve(part, schemas) ?? {}, schemas) : [])),
+  ];
 }
 
 /** Returns a text that is equal for schemas that differ only in their texts. */

@@ -17,12 +17,15 @@ const Output = z
       })
       .openapi('NewOutput'),
   ])
-  .default({ type: 'dev-null', config: { settings: {}, secrets: {} } })
-  // Generators of clients reject a default of a union.
-  .openapi({
-    default: undefined,
-    description: 'An existing output, or one to create. Default: a new one of type `dev-null`.',
-  });
+  // No default: generators of clients reject that of a union.
+  .optional()
+  .openapi({ description: 'An existing output, or one to create. Default: a new one of type `dev-null`.' });
+
+/** The output of an integration whose request names none. */
+export const DEV_NULL: NonNullable<z.output<typeof Output>> = {
+  type: 'dev-null',
+  config: { settings: {}, secrets: {} },
+};
 
 export const BuildIntegration = z
   .object({ input_id: Id, name: Name, description: Description.default(''), output: Output })

@@ -9,7 +9,7 @@ import { readGraph } from '../pipelines/read-graph.js';
 import type { Pipeline, Tables } from '../store/store.js';
 import { CONFIG_ERRORS } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
-import { BuildIntegration, BuiltIntegration, RemoveIntegration } from './integration-bodies.js';
+import { BuildIntegration, BuiltIntegration, DEV_NULL, RemoveIntegration } from './integration-bodies.js';
 import { Org } from './schemas.js';
 
 type BuildCall = OrganizationCall<unknown, unknown, z.output<typeof BuildIntegration>>;
@@ -114,7 +114,7 @@ async function outputOf(
   planner: Planner,
   { principal, organization, body }: BuildCall,
 ): Promise<{ id: string; insert?(tables: Tables): Promise<unknown> }> {
-  const { output } = body;
+  const { output = DEV_NULL } = body;
   if ('id' in output) return output;
   const given = { ...output, type: planner.type(output.type), name: output.name ?? body.name, description: '' };
   const made = await newConnector(context, planner, given, { principal, organization });
