@@ -6,7 +6,7 @@ import type { AuditFilter, AuditLog } from '../store/audit-logs.js';
 import type { ReadTables } from '../store/store.js';
 import { AUDIT_ACTIONS, AUDIT_RESOURCES } from '../store/tables.js';
 import type { RouteContext } from './context.js';
-import { Id, Org } from './schemas.js';
+import { Id, Org, integer } from './schemas.js';
 
 /** Bytes of a page after which it ends early: `old` and `new` can be large. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -33,13 +33,7 @@ const filters = {
 };
 
 const ListQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100)
-    .default(50)
-    .openapi({ type: 'integer', description: 'Maximum number of changes.' }),
+  limit: integer({ min: 1, max: 100, fallback: 50, description: 'Maximum number of changes.' }),
   cursor: z.uuid().optional().openapi({ description: '`next_cursor` of the previous page.' }),
   ...filters,
   from: Instant.optional().openapi(instant('RFC 3339. Inclusive.')),
@@ -49,13 +43,7 @@ const ListQuery = z.object({
 const HistogramQuery = z.object({
   from: Instant.openapi({ ...instant('RFC 3339. Inclusive.'), example: '2026-01-01T00:00:00Z' }),
   to: Instant.openapi({ ...instant('RFC 3339. Exclusive.'), example: '2026-02-01T00:00:00Z' }),
-  buckets: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(500)
-    .default(100)
-    .openapi({ type: 'integer', description: 'Number of intervals.' }),
+  buckets: integer({ min: 1, max: 500, fallback: 100, description: 'Number of intervals.' }),
   ...filters,
 });
 

@@ -5,7 +5,7 @@ import { invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
 import { findDelivery, NOT_RUNNING, whileRunning } from './pipeline-delivery.js';
-import { Id, OrgAndId } from './schemas.js';
+import { Id, OrgAndId, integer } from './schemas.js';
 
 const LetterId = z.string().regex(/^[\w-]{1,64}\.\d{1,16}$/);
 /** Maximum bytes of records in one response; further ones are left out. */
@@ -75,13 +75,7 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
         access: read,
         query: z.object({
           node_id: Id.optional().openapi({ description: 'Only those of this node.' }),
-          limit: z.coerce
-            .number()
-            .int()
-            .min(1)
-            .max(100)
-            .default(10)
-            .openapi({ type: 'integer', description: 'Maximum number of dead letters.' }),
+          limit: integer({ min: 1, max: 100, fallback: 10, description: 'Maximum number of dead letters.' }),
           after: LetterId.optional().openapi({ description: '`next_cursor` of the previous page.' }),
           meta_only: z.enum(['true', 'false']).default('false').openapi({ description: 'Leaves out the records.' }),
         }),
@@ -203,7 +197,11 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
             .transform((text) => text.split(','))
             .pipe(z.array(LetterId).max(MAX_IDS))
             .optional()
-            .openapi({ type: 'string', description: 'Ids, separated by commas.' }),
+            .openapi({
+              type: 'string',
+              pattern: '^[\\w-]{1,64}\\.\\d{1,16}(,[\\w-]{1,64}\\.\\d{1,16})*$',
+              description: `At most ${MAX_IDS} ids, separated by commas.`,
+            }),
           all: z.literal('true').optional().openapi({ description: 'All dead letters of the pipeline.' }),
         }),
         response: {

@@ -29,6 +29,7 @@ const StartQuery = z
     since,
     last: Duration.optional().openapi({
       type: 'string',
+      pattern: '^[0-9]{1,6}[smhd]$',
       description: 'Begins with entries of this long ago: `30s`, `5m`, `1h`, `7d`. Not together with `since`.',
     }),
   })

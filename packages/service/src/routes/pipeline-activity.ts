@@ -6,7 +6,7 @@ import { organizationRoute, type Route } from '../http/route.js';
 import { LOG_EVENT, LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';
 import { PipelineMetricsBody, presentMetrics } from '../pipelines/metrics-body.js';
 import type { RouteContext } from './context.js';
-import { OrgAndId } from './schemas.js';
+import { OrgAndId, integer } from './schemas.js';
 
 /** Routes for the recent metrics and logs of a pipeline. */
 export function pipelineActivityRoutes({ store, engine }: RouteContext, streams: LogStreams): Route[] {
@@ -49,13 +49,7 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
         summary: 'Read the recent log entries of a pipeline',
         description: 'At most the last 200 entries, also of before a restart. They never contain records or secrets.',
         query: z.object({
-          limit: z.coerce
-            .number()
-            .int()
-            .min(1)
-            .max(500)
-            .default(100)
-            .openapi({ type: 'integer', description: 'Maximum number of entries.' }),
+          limit: integer({ min: 1, max: 500, fallback: 100, description: 'Maximum number of entries.' }),
         }),
         response: {
           status: 200,

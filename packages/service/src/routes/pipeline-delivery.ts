@@ -6,7 +6,7 @@ import { organizationRoute, type OrganizationCall, type Route } from '../http/ro
 import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
 import type { Pipeline, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, OrgAndId } from './schemas.js';
+import { Id, OrgAndId, integer } from './schemas.js';
 
 const OrgIdAndNode = OrgAndId.extend({ node: Id });
 
@@ -128,13 +128,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
         access: { permission: 'pipeline:data:read', session: 'deny' },
         params: OrgIdAndNode,
         query: z.object({
-          limit: z.coerce
-            .number()
-            .int()
-            .min(1)
-            .max(10)
-            .default(10)
-            .openapi({ type: 'integer', description: 'Maximum number of records.' }),
+          limit: integer({ min: 1, max: 10, fallback: 10, description: 'Maximum number of records.' }),
           meta_only: z
             .enum(['true', 'false'])
             .default('false')
