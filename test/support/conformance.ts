@@ -92,26 +92,25 @@ export async function createConformance(app: App): Promise<Conformance> {
     // The redirect to the canonical URL of the form is the only response of its address.
     if (!operation || status === 308) return;
     const name = `${operation.operationId} ${status}`;
-    const fail = (problem: string): never => {
-      throw new Error(`${name} is not what the document says: ${problem}`);
-    };
+    const failure = (problem: string) => new Error(`${name} is not what the document says: ${problem}`);
     observed.add(name);
     const found = operation.responses[status];
-    if (!found) return fail(`the status is not documented; body: ${body.slice(0, 500)}`);
+    if (!found) throw failure(`the status is not documented; body: ${body.slice(0, 500)}`);
     const documented = '$ref' in found ? components.responses[lastOf(found)] : found;
     for (const header of TOLD)
-      if (headers.has(header) && !documented?.headers?.[header]) fail(`the header ${header} is not documented`);
+      if (headers.has(header) && !documented?.headers?.[header])
+        throw failure(`the header ${header} is not documented`);
     for (const [header, own] of Object.entries(documented?.headers ?? {})) {
       const { required } = '$ref' in own ? (components.headers[lastOf(own)] ?? {}) : own;
-      if (required && !headers.has(header)) fail(`the header ${header} is missing`);
+      if (required && !headers.has(header)) throw failure(`the header ${header} is missing`);
     }
     if (method === 'HEAD' || body === '') return;
     const type = headers.get('content-type')?.split(';')[0] ?? '';
     const content = documented?.content?.[type];
-    if (!content) return fail(`the content type ${type} is not documented`);
+    if (!content) throw failure(`the content type ${type} is not documented`);
     if (json === undefined || !content.schema) return;
     const check = compile(name, content.schema);
-    if (!check(json)) fail(`${ajv.errorsText(check.errors)} in ${body.slice(0, 2_000)}`);
+    if (!check(json)) throw failure(`${ajv.errorsText(check.errors)} in ${body.slice(0, 2_000)}`);
   };
 }
 

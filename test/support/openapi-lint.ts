@@ -170,8 +170,8 @@ function schemaProblems(schemas: Record<string, Schema>): string[] {
 function clashes(name: string, schema: Schema, schemas: Record<string, Schema>): string[] {
   const known = new Set<string>();
   return propertiesOf(schema, schemas).flatMap(([field, { 'x-go-name': goName }]) => {
-    const key = goName ?? field;
-    const plain = String(key).replaceAll(/[_-]/g, '').toLowerCase();
+    const key = typeof goName === 'string' ? goName : field;
+    const plain = key.replaceAll(/[_-]/g, '').toLowerCase();
     if (known.has(plain)) return [`${name}.${field} needs an x-go-name: another property differs only in case or _.`];
     known.add(plain);
     return [];

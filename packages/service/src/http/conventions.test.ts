@@ -113,13 +113,13 @@ it('a body that is not UTF-8 is rejected, not repaired', async () => {
   expect([response.status, await response.json()]).toMatchObject([400, { error: 'The body is not valid UTF-8.' }]);
 });
 
-describe('a query', () => {
-  const answerTo = async (query: string) => {
-    const path = `/v3/${acme.id}/organizations?${query}`;
-    const { status, body } = await service.call('GET', path, { key: acme.key });
-    return [status, body.error];
-  };
+const answerTo = async (query: string) => {
+  const path = `/v3/${acme.id}/organizations?${query}`;
+  const { status, body } = await service.call('GET', path, { key: acme.key });
+  return [status, body.error];
+};
 
+describe('a query', () => {
   it.each(['%FF', 'a%C3', '%C0%80', '%ED%A0%80', '%'])(
     'that is not UTF-8 is rejected, not repaired: %s',
     async (text) => {

@@ -33,4 +33,6 @@ export const ConditionGroup = z
   });
 
 /** Reference for the schemas of request bodies. */
-export const CONDITION_GROUP_REF = { $ref: '#/components/schemas/ConditionGroup' } as const;
+export const CONDITION_GROUP_REF: { anyOf: ({ $ref: string } | { type: 'null' })[] } = {
+  anyOf: [{ $ref: '#/components/schemas/ConditionGroup' }, { type: 'null' }],
+};
