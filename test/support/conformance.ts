@@ -57,10 +57,18 @@ const DOCUMENT = 'https://connect.example/openapi.json';
 
 const lastOf = ({ $ref }: Reference): string => $ref.split('/').at(-1) ?? '';
 
-/** Compiles the schemas on first use: most tests see few of them. */
+/** By the text of the document: the services of one process have the same few documents. */
+const known = new Map<string, Conformance>();
+
 export async function createConformance(app: App): Promise<Conformance> {
   const text = await (await app.request('/openapi.json')).text();
-  const { paths, components }: Document = JSON.parse(text);
+  const conformance = known.get(text) ?? conformanceTo(JSON.parse(text));
+  known.set(text, conformance);
+  return conformance;
+}
+
+/** Compiles the schemas on first use: most tests see few of them. */
+function conformanceTo({ paths, components }: Document): Conformance {
   const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
   formats.default(ajv);
   ajv.addSchema({ $id: DOCUMENT, components: { schemas: closedComponents(components.schemas) } });
@@ -75,8 +83,8 @@ export async function createConformance(app: App): Promise<Conformance> {
   const checks = new Map<string, ValidateFunction>();
 
   function compile(name: string, schema: JsonSchema): ValidateFunction {
-    const known = checks.get(name);
-    if (known) return known;
+    const compiled = checks.get(name);
+    if (compiled) return compiled;
     const check = ajv.compile(inDocument(closed(schema)));
     checks.set(name, check);
     return check;
