@@ -92,7 +92,7 @@ describe.runIf(long)('Python', () => {
   it.runIf(canIsolate)('Schemathesis finds no 5xx, no undocumented response and no violation of a schema', async () => {
     const program = join(await environment(), 'st');
     const script = join(workspace, 'python/fuzz.mjs');
-    const output = await runIsolated([process.execPath, script, program, join(folder, 'fuzz'), '40', seed]);
+    const output = await runIsolated([process.execPath, script, program, join(folder, 'fuzz'), '25', seed]);
     expect(output).toMatch(/Test cases:\s+\d{4,} generated/);
   });
 });
