@@ -11,7 +11,7 @@ const MAX_DESCRIPTION = 2_000;
 export const CONFIG_ERRORS = {
   409: 'Another request changed a secret that it refers to at the same time (`conflict`; retry), or every port for listening inputs is in use (`no_port`).',
   400: 'The request is malformed, the configuration does not match its type (`invalid_config`, with `issues`), or a secret that it refers to may not be sent there (`secret_not_allowed`).',
-  422: 'Secrets must be entered again, because their destination changed (`secret_reentry_required`, `secret_destination_mismatch`) or they can not be read (`secret_unreadable`).',
+  422: 'Secrets must be entered again, because their destination changed (`secret_reentry_required`, `secret_destination_mismatch`) or they cannot be read (`secret_unreadable`).',
 } as const;
 /** What can go wrong in a connection test. */
 export const TEST_ERRORS = {
@@ -84,7 +84,7 @@ export function connectorBodies(kind: ConnectorKind) {
   // An output can name its type in either of two fields, which `required` can't express.
   const needed = kind === 'input' ? ['type'] : [];
   const typed = typeNames(kind, kind === 'input' ? '' : 'Required, unless `output_type` is given.');
-  const unchanged = typeNames(kind, 'It can not change.');
+  const unchanged = typeNames(kind, 'It cannot change.');
   return {
     create: z
       .object({

@@ -80,7 +80,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `replace${Kind}`,
         summary: `Replace an ${kind}; absent secrets are kept`,
-        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type can not change. Pipelines that run continue with the new configuration.`,
+        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration.`,
         access,
         params: OrgAndId,
         body: bodies.replace,

@@ -19,7 +19,7 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
         operation: 'watchNodeData',
         summary: 'Watch the records that pass a node',
         description:
-          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream can not resume. With `NODE_DATA=off` every request is 403.',
+          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream cannot resume. With `NODE_DATA=off` every request is 403.',
         access: { permission: 'pipeline:data:read', session: 'deny' },
         params: Org.extend({ node: Id }),
         response: {

@@ -190,7 +190,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         operation: 'deleteOrganization',
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
         description:
-          'Its pipelines stop, and records that wait in them are lost. The parent organization can not be deleted: 403.',
+          'Its pipelines stop, and records that wait in them are lost. The parent organization cannot be deleted: 403.',
         access: { permission: 'organization:delete', session: 'deny' },
         params: ParentAndId,
         response: { status: 204, description: 'The team was deleted.' },
@@ -254,7 +254,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         operation: 'deleteOwnTeam',
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
         description:
-          'Its pipelines stop, and records that wait in them are lost. The parent organization can not be deleted: 403.',
+          'Its pipelines stop, and records that wait in them are lost. The parent organization cannot be deleted: 403.',
         access: { permission: 'organization:delete', session: 'deny' },
         params: Org,
         response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },

@@ -164,7 +164,7 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         operation: 'changeRoleKey',
         summary: 'Update the name and the description of an API key; absent properties are kept',
         description:
-          'The role and the expiration can not change; create a new key, or regenerate this one with a new `expiration_time`.',
+          'The role and the expiration cannot change; create a new key, or regenerate this one with a new `expiration_time`.',
         access: write,
         params: OrgAndId,
         body: z
@@ -187,7 +187,7 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         operation: 'revokeRoleKey',
         summary: 'Revoke an API key; its sessions end within a second',
         description:
-          'The key is not accepted from the next request on, and is no longer in the list. This can not be undone.',
+          'The key is not accepted from the next request on, and is no longer in the list. This cannot be undone.',
         access: { permission: 'apikey:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'A sentence.', schema: z.string(), example: 'The API key is revoked.' },

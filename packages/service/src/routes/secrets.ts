@@ -135,7 +135,7 @@ export function secretRoutes(context: RouteContext): Route[] {
         errorStatuses: {
           409: 'The list lacks a destination at which a component uses it, or a component began to use it at the same time.',
           400: 'The request is malformed, or the value does not suit a component that uses it (`invalid_config`).',
-          422: 'New destinations require the value (`secret_reentry_required`), or the stored value can not be read (`secret_unreadable`).',
+          422: 'New destinations require the value (`secret_reentry_required`), or the stored value cannot be read (`secret_unreadable`).',
         },
       },
       (call) => change(context, call),
