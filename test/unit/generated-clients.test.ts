@@ -34,7 +34,8 @@ let folder: string;
 
 beforeAll(async () => {
   service = await createTestService({ database: await embedded().open() });
-  server = await serve(getRequestListener(service.app.fetch));
+  const listener = getRequestListener(service.app.fetch);
+  server = await serve((request, response) => void listener(request, response));
   acme = await service.tenant('Northwind');
   await mkdir(join(workspace, '.cache'), { recursive: true });
   folder = await mkdtemp(join(workspace, '.cache/client-'));

@@ -30,8 +30,8 @@ export function completeDocument(document: Document): void {
 /** Describes ids in paths, and moves each parameter that several operations have to the components. */
 function describeParameters(document: Document): void {
   const places: Place[] = [];
-  for (const [path, method] of operationsOf(document)) {
-    const { parameters = [] } = method;
+  for (const [path, operation] of operationsOf(document)) {
+    const { parameters = [] } = operation;
     for (const [index, parameter] of parameters.entries()) {
       if (!isInline(parameter)) continue;
       const complete = withDescription(parameter, path);
