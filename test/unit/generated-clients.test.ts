@@ -95,7 +95,7 @@ describe.runIf(long)('Python', () => {
     const script = join(workspace, 'python/fuzz.mjs');
     const output = await runIsolated([process.execPath, script, program, join(folder, 'fuzz'), '25', seed]);
     expect(output).toMatch(/Test cases:\s+\d{4,} generated/);
-  });
+  }, 3_600_000);
 });
 
 /** Another one each day. */
