@@ -90,12 +90,16 @@ describe.runIf(long)('Python', () => {
     expect(stdout).toBe("['api_key'] Okta production 200\n");
   });
 
-  it.runIf(canIsolate)('Schemathesis finds no 5xx, no undocumented response and no violation of a schema', async () => {
-    const program = join(await environment(), 'st');
-    const script = join(workspace, 'python/fuzz.mjs');
-    const output = await runIsolated([process.execPath, script, program, join(folder, 'fuzz'), '25', seed]);
-    expect(output).toMatch(/Test cases:\s+\d{4,} generated/);
-  }, 3_600_000);
+  it.runIf(canIsolate)(
+    'Schemathesis finds no 5xx, no undocumented response and no violation of a schema',
+    async () => {
+      const program = join(await environment(), 'st');
+      const script = join(workspace, 'python/fuzz.mjs');
+      const output = await runIsolated([process.execPath, script, program, join(folder, 'fuzz'), '25', seed]);
+      expect(output).toMatch(/Test cases:\s+\d{4,} generated/);
+    },
+    3_600_000,
+  );
 });
 
 /** Another one each day. */
