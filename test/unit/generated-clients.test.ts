@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../support/databases.js';
+import { anyDatabase } from '../support/databases.js';
 import { codeOf } from '../support/guides.js';
 import { long } from '../support/long.js';
 import { canIsolate, runIsolated } from '../support/network-namespace.js';
@@ -33,7 +33,7 @@ let acme: Tenant;
 let folder: string;
 
 beforeAll(async () => {
-  service = await createTestService({ database: await embedded().open() });
+  service = await createTestService({ database: await anyDatabase().open() });
   const listener = getRequestListener(service.app.fetch);
   server = await serve((request, response) => void listener(request, response));
   acme = await service.tenant('Northwind');
