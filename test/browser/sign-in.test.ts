@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
-import { embedded } from '../support/databases.js';
+import { anyDatabase } from '../support/databases.js';
 import { codeOf } from '../support/guides.js';
 import { serve } from '../support/serve.js';
 import { createTestService, type Tenant, type TestService } from '../support/service.js';
@@ -15,7 +15,7 @@ import { storedConnection } from '../support/users.js';
 
 const PASSWORD = 'four quiet herons at noon';
 
-const databases = embedded();
+const databases = anyDatabase();
 let browser: Browser;
 let server: Server;
 let service: TestService;

@@ -1,11 +1,11 @@
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { signedInUser, signIn, type SignedIn } from '../../../../test/support/users.js';
 
 const CONSOLE = 'https://console.example';
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 let ana: SignedIn;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -19,7 +19,7 @@ const isRead = ({ permissions: needed }: Operation) => needed.every((slug) => sl
  * route is covered without a change here.
  */
 describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];

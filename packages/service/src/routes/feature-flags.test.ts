@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { signedInUser } from '../../../../test/support/users.js';
 import { bootstrap } from '../bootstrap.js';
 import { createFeatureFlags } from '../features/feature-flags.js';
 import { offeredTo } from '../features/offered-types.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 let operator: string;

@@ -31,7 +31,10 @@ const Override = z
   })
   .openapi('FeatureOverride');
 
-const FeatureAndId = z.object({ feature: z.enum(features), id: Id });
+const FeatureAndId = z.object({
+  feature: z.enum(features).openapi({ description: 'Name of the feature.' }),
+  id: Id,
+});
 const Body = z.object({ enabled: z.boolean() }).openapi('OverrideFeature', { example: { enabled: false } });
 
 /** Routes for what the operator switches on and off. */
@@ -101,7 +104,9 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
         response: {
           status: 200,
           description: 'The features, by organization and for the user.',
-          schema: z.object({ organizations: z.record(z.string(), z.array(Flag)), user: z.array(Flag) }),
+          schema: z
+            .object({ organizations: z.record(z.string(), z.array(Flag)), user: z.array(Flag) })
+            .openapi('FeatureFlags'),
         },
       },
       async ({ principal }) => {

@@ -53,7 +53,12 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
         body: z
           .object({ email: Email, role_id: Id })
           .openapi('InviteUser', { example: { email: 'ana@example.com', role_id: 'reader' } }),
-        response: { status: 200, description: 'A sentence, or the link.', schema: z.string() },
+        response: {
+          status: 200,
+          description: 'A sentence, or the link.',
+          schema: z.string(),
+          example: 'The invitation was sent to ana@example.com.',
+        },
       },
       async ({ principal, organization, body, commit }) => {
         const { email, role_id: roleId } = body;
@@ -99,13 +104,14 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
         tag,
         operation: 'listInvitations',
         summary: 'List the invitations that nobody has accepted yet',
+        description: 'Oldest first. Expired invitations are left out, and no link is shown again.',
         access: { permission: 'user:read', session: 'deny' },
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
-          description: 'Oldest first, without expired ones and without their links.',
-          schema: z.object({ invites: z.array(InvitationBody), pagination: Pagination }),
+          description: 'The invitations.',
+          schema: z.object({ invites: z.array(InvitationBody), pagination: Pagination }).openapi('InvitationList'),
         },
       },
       async ({ organization, query }) => {
@@ -121,6 +127,7 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
         tag,
         operation: 'withdrawInvitation',
         summary: 'Withdraw an invitation',
+        description: 'Its link stops working at once. A user who has accepted it remains a member.',
         access: { permission: 'user:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'The withdrawn invitation.', schema: InvitationBody },

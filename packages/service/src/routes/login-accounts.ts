@@ -22,7 +22,7 @@ import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { LocalCredentials, User } from '../store/users.js';
 import type { RouteContext } from './context.js';
 import { beginFor, connectionsOf } from './login-begin.js';
-import { cookiesOf, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, EXPIRED, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
 import { asProblem } from './login-pages.js';
 
 const Csrf = z.string().max(100);
@@ -186,6 +186,9 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.link,
         operation: 'openLoginLink',
         summary: 'Open the link of an invitation or a mail',
+        description:
+          'Redirects to the page of the link, without the token in its address. Changes nothing, because scanners of mails open links.',
+        errors: { 400: 'The link was used, replaced or has expired.', 429: 'Too many requests from this address.' },
         query: z.object({ token: z.string().max(200).optional() }),
       },
       async ({ c, query }) => {
@@ -197,7 +200,17 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.invitation, operation: 'showInvitation', summary: 'The page of an invitation' },
+      {
+        method: 'get',
+        path: paths.invitation,
+        operation: 'showInvitation',
+        summary: 'The page of an invitation',
+        description: 'Shows the organization, the address and the role, and how to accept.',
+        errors: {
+          400: 'The sign-in or the invitation has expired.',
+          403: 'There is no way to sign in with this address.',
+        },
+      },
       async ({ c }) => {
         const flow = flows.require(cookiesOf(c));
         return respondWith(invitationPage(hereOf(signIn, flow), await invitationView(flow)));
@@ -211,6 +224,14 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.invitation,
         operation: 'submitInvitation',
         summary: 'Accept an invitation',
+        description:
+          'Continues at the identity provider of the address, or at the page that sets up the second factor of a new local account. The invitation is accepted when the sign-in completes.',
+        errors: {
+          400: 'Name or password are not valid, or the invitation has expired.',
+          403: 'There is no way to sign in with this address.',
+          429: 'Too many requests from this address.',
+          503: 'The identity provider or the database does not respond.',
+        },
         body: z
           .object({ csrf: Csrf, username: z.string().max(200).optional(), password: z.string().max(1_000).optional() })
           .openapi('InvitationForm', {
@@ -243,7 +264,14 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.setup, operation: 'showSetup', summary: 'The page that sets up a second factor' },
+      {
+        method: 'get',
+        path: paths.setup,
+        operation: 'showSetup',
+        summary: 'The page that sets up a second factor',
+        description: 'Shows the secret of an authenticator app as a QR code and as text.',
+        errors: { 400: EXPIRED },
+      },
       ({ c }) => {
         const flow = flows.require(cookiesOf(c));
         const setup = setupOf(flow);
@@ -259,6 +287,14 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.setup,
         operation: 'submitSetup',
         summary: 'Turn on a second factor',
+        description:
+          'Verifies the first code of the app, stores the second factor, and shows the recovery codes. After an invitation it also creates the account; `skip` does that without a second factor where the operator allows it.',
+        errors: {
+          400: EXPIRED,
+          401: 'The code is wrong or was used.',
+          403: 'The account has no access, or the invitation is for another address.',
+          429: 'Too many attempts from this address or at this account.',
+        },
         body: z
           .object({ csrf: Csrf, code: z.string().max(10).optional(), skip: z.literal('yes').optional() })
           .openapi('SetupForm', { example: { ...example, code: '123456' } }),
@@ -283,6 +319,8 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.newPassword,
         operation: 'showNewPassword',
         summary: 'The page that asks for a new password, or for the present one before a change',
+        description: 'Opened by the link of a reset, or of a change of the second factor.',
+        errors: { 400: EXPIRED },
       },
       ({ c }) => {
         const flow = flows.require(cookiesOf(c));
@@ -299,6 +337,12 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.newPassword,
         operation: 'submitNewPassword',
         summary: 'Set a new password, or confirm the present one before a change',
+        description: 'A new password ends all sign-ins of the account.',
+        errors: {
+          400: 'The password is too weak, or the link was used or has expired.',
+          401: 'The password is wrong, or there is no such account.',
+          429: 'Too many attempts from this address or at this account.',
+        },
         body: z
           .object({ csrf: Csrf, password: z.string().max(1_000) })
           .openapi('NewPasswordForm', { example: { ...example, password: 'correct horse battery staple' } }),
@@ -341,7 +385,14 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.verify, operation: 'showVerify', summary: 'The page that confirms an address' },
+      {
+        method: 'get',
+        path: paths.verify,
+        operation: 'showVerify',
+        summary: 'The page that confirms an address',
+        description: 'Opened by the link of the mail that `resendVerification` sends.',
+        errors: { 400: EXPIRED },
+      },
       ({ c }) => {
         const flow = flows.require(cookiesOf(c));
         if (!flow.link || flow.email === undefined) throw new SignInProblem('expired');
@@ -356,6 +407,8 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         path: paths.verify,
         operation: 'submitVerify',
         summary: 'Confirm an address',
+        description: 'Accepts the link once, and only for the address that it was sent to.',
+        errors: { 400: 'The link was used, replaced or has expired.', 429: 'Too many requests from this address.' },
         body: z.object({ csrf: Csrf }).openapi('VerifyForm', { example }),
       },
       async ({ c, body }) => {

@@ -1,19 +1,25 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { describeError } from '../describe-error.js';
-import { publicRoute, type Route, type RouteSpec } from '../http/route.js';
+import { PAGE } from '../http/openapi-components.js';
+import { publicRoute, type Route, type RouteResponse, type RouteSpec } from '../http/route.js';
 import type { SignInContext } from '../sign-in/create-sign-in.js';
 import type { Flow } from '../sign-in/flows.js';
 import { pageHeaders, render, type Page } from '../sign-in/pages/html.js';
 import { problemPage, type Here } from '../sign-in/pages/sign-in-pages.js';
-import { SignInProblem } from '../sign-in/sign-in-problem.js';
+import { challenge, SignInProblem } from '../sign-in/sign-in-problem.js';
 
 /** A response with a page. */
 export async function respondWith(
   page: Page,
   { status = 200, cookie, headers = {} }: { status?: number; cookie?: string; headers?: Record<string, string> } = {},
 ): Promise<Response> {
-  const all = { ...pageHeaders(), ...headers, ...(cookie !== undefined && { 'Set-Cookie': cookie }) };
+  const all = {
+    ...pageHeaders(),
+    ...(status === 401 && challenge),
+    ...headers,
+    ...(cookie !== undefined && { 'Set-Cookie': cookie }),
+  };
   return new Response(await render(page), { status, headers: all });
 }
 
@@ -45,13 +51,38 @@ export const cookiesOf = (c: Context): string | undefined => c.req.header('cooki
 
 type Schema = z.ZodType | undefined;
 
-/** Defines a page of the sign-in. Its errors are pages as well. */
+/** A page, as the OpenAPI document describes it. */
+export const pageResponse = {
+  status: 200,
+  description: 'The page.',
+  schema: z.string(),
+  contentType: 'text/html',
+  example: PAGE,
+} as const satisfies RouteResponse;
+
+/** Cause of 400 of the pages that continue a sign-in. */
+export const EXPIRED = 'The sign-in has expired, or was started in another tab.';
+/** Causes of errors that every page can have. */
+export const pageErrors = {
+  500: 'An error of the service.',
+  503: 'The database does not respond.',
+} as const;
+
+/**
+ * Defines a page of the sign-in. Its errors are pages as well.
+ * @param spec with the causes of its errors by status, besides `pageErrors`
+ */
 export function pageRoute<P extends Schema = undefined, Q extends Schema = undefined, B extends Schema = undefined>(
   signIn: SignInContext,
-  spec: Pick<
+  {
+    errors,
+    ...spec
+  }: Pick<
     RouteSpec<P, Q, B>,
     'method' | 'path' | 'operation' | 'summary' | 'description' | 'params' | 'query' | 'body'
-  >,
+  > & {
+    errors: Readonly<Record<number, string>>;
+  },
   handler: Parameters<typeof publicRoute<P, Q, B>>[1],
 ): Route {
   const route = publicRoute<P, Q, B>(
@@ -59,9 +90,9 @@ export function pageRoute<P extends Schema = undefined, Q extends Schema = undef
       ...spec,
       tag: 'Sign-in',
       bodyType: 'application/x-www-form-urlencoded',
-      response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
+      response: pageResponse,
       redirect: 303,
-      errorStatuses: [400, 401, 403, 404, 429, 502, 503],
+      errorStatuses: { ...pageErrors, ...errors },
     },
     handler,
   );

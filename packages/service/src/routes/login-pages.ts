@@ -11,12 +11,14 @@ import type { User } from '../store/users.js';
 import type { RouteContext } from './context.js';
 import { beginFor, connectionsOf, leaveForConnection } from './login-begin.js';
 import { sendMail } from './login.js';
-import { cookiesOf, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, EXPIRED, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
 import { Id } from './schemas.js';
 
 /** Seconds for which a link to a new password is valid. */
 export const RESET_TTL = 3_600;
 
+/** Cause of 404 of the pages that send a new password. */
+const NO_RESET = 'There are no local accounts, or the service cannot send mails.';
 const Csrf = z.string().max(100);
 const example = { csrf: 'from-the-page' };
 
@@ -41,7 +43,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
   return [
     pageRoute(
       signIn,
-      { method: 'get', path: paths.start, operation: 'showLogin', summary: 'The page that asks for the address' },
+      {
+        method: 'get',
+        path: paths.start,
+        operation: 'showLogin',
+        summary: 'The page that asks for the address',
+        description: 'Begins a sign-in in this browser, or continues the one that its cookie contains.',
+        errors: {},
+      },
       async ({ c }) => {
         const flow = flows.read(cookiesOf(c)) ?? flows.begin();
         const withPassword = localAccounts && (await store.ssoConnections.any());
@@ -57,6 +66,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         path: paths.start,
         operation: 'submitLogin',
         summary: 'Choose how an address signs in',
+        description:
+          'Continues at the connection with the domain of the address, at the identity provider of the operator, or at the page that asks for a password. Sent by the page of `showLogin`.',
+        errors: {
+          400: 'The address is not valid, or the sign-in has expired.',
+          403: 'There is no way to sign in with this address.',
+          429: 'Too many requests from this address.',
+          503: 'The identity provider or the database does not respond.',
+        },
         body: z
           .object({ csrf: Csrf, email: z.string().max(254), with: z.literal('password').optional() })
           .openapi('LoginForm', { example: { ...example, email: 'ana@example.com' } }),
@@ -81,6 +98,8 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         path: paths.connection,
         operation: 'submitConnection',
         summary: 'Choose one of the connections of an address',
+        description: 'Sent by the page that lists the connections with the domain of the address.',
+        errors: { 400: EXPIRED, 429: 'Too many requests from this address.' },
         body: z
           .object({ csrf: Csrf, connection: Id })
           .openapi('ConnectionForm', { example: { ...example, connection: 'id-of-a-connection' } }),
@@ -97,7 +116,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.password, operation: 'showPassword', summary: 'The page that asks for a password' },
+      {
+        method: 'get',
+        path: paths.password,
+        operation: 'showPassword',
+        summary: 'The page that asks for a password',
+        description: 'For local accounts, after the page that asks for the address.',
+        errors: { 400: EXPIRED },
+      },
       ({ c }) => {
         const flow = flows.require(cookiesOf(c));
         if (flow.email === undefined || !localAccounts) throw new SignInProblem('expired');
@@ -113,6 +139,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         path: paths.password,
         operation: 'submitPassword',
         summary: 'Verify a password',
+        description:
+          'Continues at the page that asks for a code, or at the one that sets up a second factor, or completes the sign-in. Each attempt counts against the account and the client address.',
+        errors: {
+          400: EXPIRED,
+          401: 'The password is wrong, or there is no such account.',
+          403: 'The account has no access, or the invitation is for another address.',
+          429: 'Too many attempts from this address or at this account.',
+        },
         body: z
           .object({ csrf: Csrf, password: z.string().max(1_000) })
           .openapi('PasswordForm', { example: { ...example, password: 'correct horse battery staple' } }),
@@ -144,7 +178,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.code, operation: 'showCode', summary: 'The page that asks for a code' },
+      {
+        method: 'get',
+        path: paths.code,
+        operation: 'showCode',
+        summary: 'The page that asks for a code',
+        description: 'For accounts with a second factor, after the password.',
+        errors: { 400: EXPIRED },
+      },
       ({ c }) => {
         const flow = flows.require(cookiesOf(c));
         if (flow.passwordOf === undefined) throw new SignInProblem('expired');
@@ -159,6 +200,13 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         path: paths.code,
         operation: 'submitCode',
         summary: 'Verify a code of the authenticator app',
+        description: 'Completes the sign-in. Recovery codes are accepted as well, each once.',
+        errors: {
+          400: EXPIRED,
+          401: 'The code is wrong or was used.',
+          403: 'The account has no access, or the invitation is for another address.',
+          429: 'Too many attempts from this address or at this account.',
+        },
         body: z
           .object({ csrf: Csrf, code: z.string().max(40) })
           .openapi('CodeForm', { example: { ...example, code: '123456' } }),
@@ -174,7 +222,14 @@ export function loginPageRoutes(context: RouteContext): Route[] {
 
     pageRoute(
       signIn,
-      { method: 'get', path: paths.forgot, operation: 'showForgot', summary: 'The page that sends a new password' },
+      {
+        method: 'get',
+        path: paths.forgot,
+        operation: 'showForgot',
+        summary: 'The page that sends a new password',
+        description: 'Only with local accounts and SMTP.',
+        errors: { 404: NO_RESET },
+      },
       ({ c }) => {
         if (!mailer || !localAccounts) throw notFound();
         const flow = flows.read(cookiesOf(c)) ?? flows.begin();
@@ -189,6 +244,12 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         path: paths.forgot,
         operation: 'submitForgot',
         summary: 'Send a link to a new password',
+        description: 'Responds the same whether there is an account with this address or not.',
+        errors: {
+          400: 'The address is not valid, or the sign-in has expired.',
+          404: NO_RESET,
+          429: 'Too many attempts from this address or at this account.',
+        },
         body: z
           .object({ csrf: Csrf, email: z.string().max(254) })
           .openapi('ForgotForm', { example: { ...example, email: 'ana@example.com' } }),

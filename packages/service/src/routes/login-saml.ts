@@ -6,7 +6,7 @@ import { finish } from '../sign-in/finish.js';
 import { paths } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { RouteContext } from './context.js';
-import { cookiesOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, EXPIRED, pageRoute, redirectTo, respondWith } from './login-page.js';
 import { Id } from './schemas.js';
 
 /** Seconds between the response of the provider and the page that continues with it. */
@@ -45,8 +45,14 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
           description: 'SAML 2.0 metadata.',
           schema: z.string(),
           contentType: 'application/samlmetadata+xml',
+          example:
+            '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://connect.example/login/saml/3f7c">…</EntityDescriptor>',
         },
-        errorStatuses: [429, 503],
+        errorStatuses: {
+          404: 'There is no such connection.',
+          429: 'Too many requests from this address.',
+          503: 'The database does not respond.',
+        },
       },
       async ({ c, params }) => {
         await accessControl.countAnonymous(c);
@@ -64,6 +70,12 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         path: '/login/saml/{id}/acs',
         operation: 'receiveSamlResponse',
         summary: 'Receive the response of an identity provider',
+        errors: {
+          400: 'The form is not valid.',
+          403: 'The identity provider refused the sign-in.',
+          429: 'Too many requests from this address.',
+          502: 'The response is not valid: unsigned, expired, accepted before, or for another service.',
+        },
         description:
           'The browser sends it from another site, so without the cookie of the sign-in. It is verified and continued on a page of the service, which compares both. Responses without a request are rejected.',
         params: Connection,
@@ -92,6 +104,13 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         path: paths.samlContinue,
         operation: 'continueSaml',
         summary: 'Complete a sign-in after the response of an identity provider',
+        description: 'Compares the response with the request of this browser, and completes the sign-in.',
+        errors: {
+          400: EXPIRED,
+          403: 'There is no account for this identity, or it has no access.',
+          429: 'Too many requests from this address.',
+          502: 'The identity provider sent no e-mail address.',
+        },
         query: z.object({ ticket: z.string().max(200).optional() }),
       },
       async ({ c, query, requestId }) => {

@@ -11,7 +11,7 @@ import { paths } from '../sign-in/pages/sign-in-pages.js';
 import { readReturnTo } from '../sign-in/return-to.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { RouteContext } from './context.js';
-import { cookiesOf, errorPages, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, errorPages, EXPIRED, pageErrors, pageResponse, redirectTo, respondWith } from './login-page.js';
 import { Id } from './schemas.js';
 
 const Token = z.string().min(1).max(4_000);
@@ -27,6 +27,10 @@ const TokenBody = z
   .openapi('Tokens');
 
 const tag = 'Sign-in';
+const SENT = 'The mail was sent.';
+const INVALID_BODY = 'The body is not valid.';
+const NOT_CONSOLE = 'A browser may call this only from a page in CONSOLE_ORIGINS.';
+const UNAVAILABLE = 'The database does not respond, or too many people sign in at the moment.';
 /** Seconds for which the link of a mail is valid. */
 const VERIFY_TTL = 86_400;
 
@@ -68,8 +72,17 @@ export function loginRoutes(context: RouteContext): Route[] {
           email: z.string().max(254).optional().openapi({ description: 'Address to sign in with.' }),
           connection_id: Id.optional().openapi({ description: 'A connection, for users of an organization.' }),
         }),
-        response: { status: 307, description: 'Continues at `Location`.' },
-        errorStatuses: [400, 404, 429, 502, 503],
+        response: {
+          status: 307,
+          description: 'Continues at the identity provider, or at a page of the service.',
+          headers: { Location: 'Where the browser continues.' },
+        },
+        errorStatuses: {
+          400: '`return_to` is not a page of an origin in CONSOLE_ORIGINS, or `code_challenge` is missing.',
+          404: 'There is no such connection.',
+          429: 'Too many requests from this address.',
+          503: 'The identity provider or the database does not respond.',
+        },
       },
       async ({ c, query }) => {
         await accessControl.countAnonymous(c);
@@ -115,7 +128,14 @@ export function loginRoutes(context: RouteContext): Route[] {
             example: { username: 'ana@example.com', password: 'correct horse battery staple', otp: '123456' },
           }),
         response: tokenResponse,
-        errorStatuses: [401, 403, 404, 429, 503],
+        errorStatuses: {
+          400: INVALID_BODY,
+          401: 'The address, the password or the code is wrong, or `otp` is missing: `otp_required`.',
+          403: 'The account has no access, needs a second factor first, or the page may not call this.',
+          404: 'There are no local accounts.',
+          429: 'Too many attempts from this address or at this account.',
+          503: UNAVAILABLE,
+        },
       },
       async ({ c, body }) => {
         requireConsole(c);
@@ -151,7 +171,13 @@ export function loginRoutes(context: RouteContext): Route[] {
             },
           }),
         response: tokenResponse,
-        errorStatuses: [403, 429, 503],
+        errorStatuses: {
+          400: 'The code is unknown, used, expired, or belongs to another `code_verifier`.',
+          401: 'The sign-in has ended meanwhile.',
+          403: NOT_CONSOLE,
+          429: 'Too many requests from this address.',
+          503: UNAVAILABLE,
+        },
       },
       async ({ c, body }) => {
         requireConsole(c);
@@ -180,7 +206,13 @@ export function loginRoutes(context: RouteContext): Route[] {
         description: 'A refresh token is accepted once. One that was exchanged before ends the sign-in.',
         body: z.object({ refresh_token: Token }).openapi('RefreshToken', { example: { refresh_token: 'eyJ…' } }),
         response: tokenResponse,
-        errorStatuses: [401, 403, 429, 503],
+        errorStatuses: {
+          400: INVALID_BODY,
+          401: 'The token is not valid, was used before, or the sign-in has ended.',
+          403: NOT_CONSOLE,
+          429: 'Too many requests from this address.',
+          503: UNAVAILABLE,
+        },
       },
       async ({ c, body }) => {
         requireConsole(c);
@@ -196,6 +228,8 @@ export function loginRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'logout',
         summary: 'End the sign-in of the request with all its tokens',
+        description:
+          'Other sign-ins of the user remain. Access tokens of this one are rejected from the next request on.',
         access: { permission: 'any', session: 'deny' },
         response: { status: 204, description: 'The sign-in has ended.' },
       },
@@ -216,7 +250,7 @@ export function loginRoutes(context: RouteContext): Route[] {
         summary: 'Send a mail by which a user confirms the e-mail address',
         description: 'For local accounts whose address is not confirmed yet. Needs SMTP.',
         access: { permission: 'any', session: 'deny' },
-        response: { status: 200, description: 'A sentence.', schema: z.string() },
+        response: { status: 200, description: 'A sentence.', schema: z.string(), example: SENT },
       },
       async ({ principal }) => {
         const { mailer } = signIn;
@@ -234,7 +268,7 @@ export function loginRoutes(context: RouteContext): Route[] {
           subject: 'Confirm your e-mail address',
           text: `Confirm that this address is yours:\n\n${link}\n\nThe link is valid for a day. If you did not request it, ignore this mail.\n`,
         });
-        return { status: 200, body: JSON.stringify('The mail was sent.') };
+        return { status: 200, body: JSON.stringify(SENT) };
       },
     ),
   ];
@@ -268,9 +302,20 @@ function callbackRoute({ signIn, accessControl }: RouteContext): Route {
       operation: 'completeLogin',
       summary: 'Complete a sign-in at the identity provider',
       description: 'A page that shows an access token, or that leads back to the page which began the sign-in.',
-      query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
-      response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
-      errorStatuses: [403, 404, 429, 502, 503],
+      query: z.looseObject({
+        code: z.string().optional().openapi({ description: 'Code of the identity provider.' }),
+        state: z.string().optional().openapi({ description: 'The `state` that the service sent there.' }),
+        error: z.string().optional().openapi({ description: 'Why the identity provider refused the sign-in.' }),
+      }),
+      response: pageResponse,
+      errorStatuses: {
+        ...pageErrors,
+        400: EXPIRED,
+        403: 'The identity provider refused the sign-in, or there is no account for this identity.',
+        404: 'The operator has not set an identity provider.',
+        429: 'Too many requests from this address.',
+        502: 'The response of the identity provider is not valid.',
+      },
     },
     async ({ c, requestId }) => {
       await accessControl.countAnonymous(c);

@@ -12,6 +12,9 @@ import type { RouteContext } from './context.js';
 import { Id, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 import { OrganizationUserBody, presentMember } from './user-bodies.js';
 
+const Empty = z.object({}).openapi('Empty');
+const LOCKED_IN = 'The role is inherited, or no other administrator would be left.';
+
 /** Routes for the members of an organization. */
 export function organizationUserRoutes({ store, clock, principals }: RouteContext): Route[] {
   const tag = 'Users';
@@ -35,7 +38,9 @@ export function organizationUserRoutes({ store, clock, principals }: RouteContex
         response: {
           status: 200,
           description: 'In the order in which they joined.',
-          schema: z.object({ users: z.array(OrganizationUserBody), pagination: Pagination }),
+          schema: z
+            .object({ users: z.array(OrganizationUserBody), pagination: Pagination })
+            .openapi('OrganizationUserList'),
         },
       },
       async ({ organization, query }) => {
@@ -61,7 +66,7 @@ export function organizationUserRoutes({ store, clock, principals }: RouteContex
           .object({ user_id: Id, role_id: Id })
           .openapi('AddMember', { example: { user_id: 'id-of-a-user', role_id: 'reader' } }),
         response,
-        errorStatuses: [409],
+        errorStatuses: { 409: 'The user is a member already.' },
       },
       async ({ principal, organization, body, commit }) => {
         const result = await commit(async (tables) => {
@@ -88,10 +93,12 @@ export function organizationUserRoutes({ store, clock, principals }: RouteContex
         tag,
         operation: 'leaveOrganization',
         summary: 'Leave an organization, as a user',
+        description:
+          'For users only. The user is deleted if this was the last role. A role that is inherited from the parent organization is left there.',
         access: { permission: 'any', session: 'deny' },
         params: Org,
-        response: { status: 200, description: 'An empty object.', schema: z.object({}) },
-        errorStatuses: [409],
+        response: { status: 200, description: 'An empty object.', schema: Empty },
+        errorStatuses: { 409: 'No other administrator would be left.' },
       },
       async ({ principal, organization, commit }) => {
         if (principal.type !== 'user') throw forbidden('Only a user can leave an organization.');
@@ -124,7 +131,7 @@ export function organizationUserRoutes({ store, clock, principals }: RouteContex
           })
           .openapi('ChangeMember', { example: { role_id: 'contributor' } }),
         response,
-        errorStatuses: [409],
+        errorStatuses: { 409: LOCKED_IN },
       },
       async ({ principal, organization, params, body, commit }) => {
         const result = await commit(async (tables) => {
@@ -155,8 +162,8 @@ export function organizationUserRoutes({ store, clock, principals }: RouteContex
         query: z.object({
           user_auth_provider_id: Id.optional().openapi({ description: 'If given, an `auth_provider` of the user.' }),
         }),
-        response: { status: 200, description: 'An empty object.', schema: z.object({}) },
-        errorStatuses: [409],
+        response: { status: 200, description: 'An empty object.', schema: Empty },
+        errorStatuses: { 409: LOCKED_IN },
       },
       async ({ principal, organization, params, query, commit }) => {
         const result = await commit(async (tables) => {

@@ -17,8 +17,13 @@ const MintBody = z
       .openapi({
         description: `Lifetime in seconds, clamped to ${SESSION_TTL.min} to ${SESSION_TTL.max}. Default: ${SESSION_TTL.default}.`,
       }),
-    kind: Kind.optional(),
-    type_ids: z.array(TypeId).min(1).max(100).optional(),
+    kind: Kind.optional().openapi({ description: 'Limits the session to this kind. Default: both.' }),
+    type_ids: z
+      .array(TypeId)
+      .min(1)
+      .max(100)
+      .optional()
+      .openapi({ description: 'Limits the session to these connector types. Default: all.' }),
     connector_id: Id.optional().openapi({
       description: 'Limits the session to reading, updating and testing this connector.',
     }),
@@ -34,7 +39,7 @@ const MintBody = z
 
 const SessionBody = z
   .object({
-    session_token: z.string(),
+    session_token: z.string().openapi({ description: 'For `sessionToken` of the frame.' }),
     expires_at: z.iso.datetime(),
     organizationId: z.string(),
     ttl_seconds: z.int(),
@@ -43,7 +48,9 @@ const SessionBody = z
 
 const mint = { permission: 'session:create', session: 'deny' } as const;
 
-const OwnSessionBody = z.object({ organization: z.object({ id: z.string(), name: z.string() }) }).openapi('OwnSession');
+const OwnSessionBody = z
+  .object({ organization: z.object({ id: z.string(), name: z.string() }).openapi('SessionOrganization') })
+  .openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
   const { accessControl, sessions, clock, metrics, principals } = context;
@@ -55,11 +62,14 @@ export function sessionRoutes(context: RouteContext): Route[] {
         tag: 'Sessions',
         operation: 'mintSession',
         summary: 'Create a session: a short-lived token for a frame',
-        description: 'The session ends with the API key, or with the sign-in of the user who creates it.',
+        description:
+          'Call it on the backend, and pass the token to the page. The session acts on one organization. `kind`, `type_ids`, `connector_id`, `secret_ids` and `parent_origins` limit it further. It ends with the API key, or with the sign-in of the user who creates it: 400 if that expires earlier.',
         access: mint,
         body: MintBody,
         response: { status: 200, description: 'The session.', schema: SessionBody },
-        errorStatuses: [404],
+        errorStatuses: {
+          404: 'The organization, the connector or a secret does not exist, or belongs to another one.',
+        },
       },
       async ({ principal: caller, body }) => {
         const { organization, principal } = await accessControl.enter(caller, body.organization_id, mint);

@@ -98,13 +98,17 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
         tag,
         operation: 'listConnections',
         summary: 'List the connections of an organization',
+        description:
+          'Oldest first. A team does not list those of its parent organization, which sign in to the team as well.',
         access: { permission: 'connection:read', session: 'deny' },
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ connections: z.array(ConnectionBody), pagination: Pagination }),
+          schema: z
+            .object({ connections: z.array(ConnectionBody), pagination: Pagination })
+            .openapi('SsoConnectionList'),
         },
       },
       async ({ organization, query }) => {
@@ -190,6 +194,7 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
         tag,
         operation: 'readConnection',
         summary: 'Read a connection',
+        description: '`service_provider` contains what the identity provider needs to know about this service.',
         access: { permission: 'connection:read', session: 'deny' },
         params: OrgAndId,
         response,
@@ -266,7 +271,7 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
         access: { permission: 'connection:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 204, description: 'The connection was deleted.' },
-        errorStatuses: [409],
+        errorStatuses: { 409: 'A user calls this, and no administrator would be left.' },
       },
       async ({ principal, organization, params, commit }) => {
         const result = await commit(async (tables) => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { anyDatabase, eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { pageClient } from '../../../../test/support/sign-in/page-client.js';
 import { signedInUser, signIn, storedConnection } from '../../../../test/support/users.js';
 import { bootstrap } from '../bootstrap.js';
 
-describe.each([embedded(), postgresql()])('users on $name', (databases) => {
+describe.each(eachDatabase())('users on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let operator: string;
@@ -345,7 +345,7 @@ describe.each([embedded(), postgresql()])('users on $name', (databases) => {
 });
 
 describe('organizations of the operator', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   beforeAll(async () => {
     service = await createTestService({ database: await databases.open() });

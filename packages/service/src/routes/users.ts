@@ -91,7 +91,7 @@ export function userRoutes(context: RouteContext): Route[] {
         summary: 'Read the user of the request, with the role in an organization',
         description: 'Also for an API key: its ID, name, role and permissions.',
         access: any,
-        query: z.object({ organization_id: Id }),
+        query: z.object({ organization_id: Id.openapi({ description: 'The organization whose role is returned.' }) }),
         response: { status: 200, description: 'The caller.', schema: Caller },
       },
       async ({ principal: caller, query }) => {
@@ -119,7 +119,7 @@ export function userRoutes(context: RouteContext): Route[] {
           .object({ email: Email, username: z.string().trim().min(1).max(200).optional() })
           .openapi('CreateUser', { example: { email: 'ana@example.com', username: 'Ana' } }),
         response: { status: 200, description: 'The user.', schema: UserBody },
-        errorStatuses: [409],
+        errorStatuses: { 409: 'A user with this address exists.' },
       },
       async ({ body }) => {
         const now = new Date(clock.now());
@@ -149,7 +149,7 @@ export function userRoutes(context: RouteContext): Route[] {
         access: operator('user:delete'),
         params: UserId,
         response: { status: 204, description: 'The user was deleted.' },
-        errorStatuses: [409],
+        errorStatuses: { 409: 'The user still has roles.' },
       },
       async ({ params }) => {
         const user = await store.users.get(params.id);
@@ -177,8 +177,8 @@ export function userRoutes(context: RouteContext): Route[] {
           'Only for an API key of the operator, for a local account whose password or phone is lost. Valid for a day and once. The present credentials work until then.',
         access: operator('user:write'),
         params: UserId,
-        response: { status: 200, description: 'The link.', schema: z.object({ url: z.string() }) },
-        errorStatuses: [409],
+        response: { status: 200, description: 'The link.', schema: z.object({ url: z.string() }).openapi('ResetLink') },
+        errorStatuses: { 409: 'The user signs in through an identity provider.' },
       },
       async ({ params }) => {
         const user = await store.users.get(params.id);
@@ -204,7 +204,7 @@ export function userRoutes(context: RouteContext): Route[] {
         response: {
           status: 200,
           description: 'The second factor.',
-          schema: z.object({ enabled: z.boolean(), methods: z.array(Method) }),
+          schema: z.object({ enabled: z.boolean(), methods: z.array(Method) }).openapi('SecondFactor'),
         },
       },
       async ({ principal }) => {

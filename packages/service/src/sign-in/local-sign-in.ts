@@ -8,7 +8,7 @@ import type { LocalCredentials, User, Users } from '../store/users.js';
 import { readEmail } from './email.js';
 import type { Passwords } from './passwords.js';
 import { isTotpCode, type SecondFactor } from './second-factor.js';
-import { SignInProblem } from './sign-in-problem.js';
+import { challenge, SignInProblem } from './sign-in-problem.js';
 
 /** Verifies passwords and codes of local accounts. */
 export interface LocalSignIn {
@@ -109,4 +109,6 @@ export function createLocalSignIn(options: LocalSignInOptions): LocalSignIn {
 
 /** Creates the error for a client that has to send a code as well. */
 export const otpRequired = (): ApiError =>
-  new ApiError(401, 'otp_required', 'Send the code of the authenticator app, or a recovery code, as otp.');
+  new ApiError(401, 'otp_required', 'Send the code of the authenticator app, or a recovery code, as otp.', {
+    headers: { ...challenge },
+  });

@@ -1,7 +1,7 @@
 /** Local accounts: mails go to a real SMTP server (`smtp-server`), codes are those of `otpauth`. */
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { linkIn, startMailServer, type MailServer } from '../../../../test/support/sign-in/mail-server.js';
 import {
@@ -18,7 +18,7 @@ const PASSWORD = 'four quiet herons at noon';
 /** Hashes of the default cost would take minutes here. */
 const passwordCost = { logN: 4, r: 8, p: 1 };
 
-const databases = embedded();
+const databases = anyDatabase();
 let mails: MailServer;
 let service: TestService;
 let acme: Tenant;

@@ -1,7 +1,7 @@
 /** Against `oidc-provider`, a certified OpenID provider, over real HTTP on loopback. */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { startOidcServer, type OidcServer } from '../../../../test/support/sign-in/oidc-provider.js';
 import { bootstrapAdmin } from './bootstrap-admin.js';
@@ -18,7 +18,7 @@ const CONSOLE = 'https://console.example';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-const databases = embedded();
+const databases = anyDatabase();
 let provider: OidcServer;
 let service: TestService;
 let acme: Tenant;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '@connector-frame/engine/egress';
 import { createCertificate } from '../../../../test/support/certificate.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import {
@@ -19,7 +19,7 @@ import { bootstrap } from '../bootstrap.js';
 const ENTITY = 'https://idp.acme.example';
 const SIGN_ON = 'https://idp.acme.example/sign-on';
 
-const databases = embedded();
+const databases = anyDatabase();
 /** What the server of metadata responds with, by path. */
 const documents = new Map<string, { status?: number; body: string; location?: string }>();
 let web: WebListener;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 import { createPasswords, DEFAULT_PASSWORD_COST } from './passwords.js';
 import { createSecondFactor, qrCodeOf } from './second-factor.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 beforeAll(async () => {
   service = await createTestService({ database: await databases.open() });

@@ -25,6 +25,9 @@ const problems = {
   method: [403, 'You can not sign in with a password here. Ask your administrator.'],
 } as const satisfies Record<string, readonly [ContentfulStatusCode, string]>;
 
+/** Header of each 401, which RFC 9110 requires. */
+export const challenge = { 'WWW-Authenticate': 'Bearer' } as const;
+
 export type SignInProblemCode = keyof typeof problems;
 
 /** A sign-in that failed for a reason that the user reads. */
@@ -34,7 +37,8 @@ export class SignInProblem extends ApiError {
     options?: { cause: unknown },
   ) {
     const [status, message] = problems[code];
-    super(status, status === 401 ? 'invalid_credentials' : status === 403 ? 'forbidden' : 'sign_in_failed', message);
+    const type = status === 401 ? 'invalid_credentials' : status === 403 ? 'forbidden' : 'sign_in_failed';
+    super(status, type, message, status === 401 ? { headers: { ...challenge } } : {});
     if (options) this.cause = options.cause;
   }
 }
