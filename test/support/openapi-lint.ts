@@ -48,7 +48,9 @@ const EXCEPTIONS: Readonly<Record<string, RegExp>> = {
   'no-path-trailing-slash': /\/embed\/?$/,
   'path-keys-no-trailing-slash': /\/embed\/?$/,
   // Nothing in these requests can be wrong.
-  'operation-4xx-response': /(livez|readyz|integrity\.json)\/get\/responses$/,
+  'operation-4xx-response': /(livez|readyz|integrity\.json|paths\/\/login)\/get\/responses$/,
+  // Redirects, always.
+  'operation-2xx-response': /paths\/\/v1\/login\/get\/responses$/,
   // There is no e-mail address for every installation.
   'contact-properties': /^info\/contact$/,
   // In the order of a reader's first steps.

@@ -176,12 +176,6 @@ const errors: Readonly<Record<string, ErrorResponse & { status: number }>> = {
     examples: { internal_error: 'Internal error.' },
     details: { request_id: '5f0c1f0e-8d5b-4c51-9a3e-2f6f6f0b7a09' },
   },
-  BadGateway: {
-    status: 502,
-    description: 'Another system sent a response that the service does not accept.',
-    headers: limited,
-    examples: { sign_in_failed: 'Your identity provider did not confirm the sign-in. Start again.' },
-  },
   Unavailable: {
     status: 503,
     description: 'The database does not respond. Retry after the number of seconds in `Retry-After`.',
@@ -217,12 +211,9 @@ export function errorResponse({ status, cause, isOwn }: DocumentedError, idempot
   return { $ref, ...(cause !== undefined && { description: cause }) };
 }
 
-/**
- * Returns the description of an error that a person reads on a page.
- * @throws TypeError for a status that no error of the service has
- */
+/** Returns the description of an error that a person reads on a page. */
 export function errorPage({ status, cause }: DocumentedError) {
-  const { description = '', headers: own = [] } = errors[nameOf(status)] ?? {};
+  const { description = '', headers: own = [] } = Object.values(errors).find((each) => each.status === status) ?? {};
   return {
     description: cause ?? description,
     headers: headerRefs(['Request-Id', ...own.filter((name) => !limited.some((each) => each === name))]),

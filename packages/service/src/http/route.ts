@@ -147,7 +147,7 @@ export interface Route {
   handle(call: RawCall): Promise<ResponseData | Response> | ResponseData | Response;
   reveal?: Reveal;
   /** Responds to an error with a page, because a person reads it. Default: JSON. */
-  renderError?(rejection: ApiError): Promise<Response>;
+  renderError?: (rejection: ApiError) => Promise<Response>;
 }
 
 /** A call whose parts the route's own schemas have parsed. */

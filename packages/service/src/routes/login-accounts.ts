@@ -22,11 +22,19 @@ import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { LocalCredentials, User } from '../store/users.js';
 import type { RouteContext } from './context.js';
 import { beginFor, connectionsOf } from './login-begin.js';
-import { cookiesOf, EXPIRED, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import {
+  cookiesOf,
+  Csrf,
+  EXPIRED,
+  formExample,
+  formOf,
+  hereOf,
+  pageRoute,
+  PasswordForm,
+  redirectTo,
+  respondWith,
+} from './login-page.js';
 import { asProblem } from './login-pages.js';
-
-const Csrf = z.string().max(100);
-const example = { csrf: 'from-the-page' };
 
 /** Purposes of tickets whose links open one of these pages. */
 const PURPOSES = ['mfa', 'reset', 'verify'] as const;
@@ -41,12 +49,6 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
   const { signIn, accessControl } = context;
   const { flows, store, accounts, tokens, secondFactor, passwords, clock, local } = signIn;
   const nowDate = (): Date => new Date(clock.now());
-
-  const formOf = (c: Context, csrf: string): Flow => {
-    const flow = flows.require(cookiesOf(c));
-    flows.requireForm(flow, csrf);
-    return flow;
-  };
 
   /** Returns the path of the page of a link, and the flow that it begins. @throws SignInProblem `used` */
   async function open(token: string): Promise<{ path: string; flow: Flow }> {
@@ -189,7 +191,7 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         description:
           'Redirects to the page of the link, without the token in its address. Changes nothing, because scanners of mails open links.',
         errors: { 400: 'The link was used, replaced or has expired.', 429: 'Too many requests from this address.' },
-        query: z.object({ token: z.string().max(200).optional() }),
+        query: z.object({ token: z.string().max(200).optional().openapi({ description: 'Token of the link.' }) }),
       },
       async ({ c, query }) => {
         await accessControl.countAnonymous(c);
@@ -235,12 +237,12 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         body: z
           .object({ csrf: Csrf, username: z.string().max(200).optional(), password: z.string().max(1_000).optional() })
           .openapi('InvitationForm', {
-            example: { ...example, username: 'Ana', password: 'correct horse battery staple' },
+            example: { ...formExample, username: 'Ana', password: 'correct horse battery staple' },
           }),
       },
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const view = await invitationView(flow);
         if (view.accept === 'sign-in') return beginFor(signIn, flow, view.email);
         const username = (body.username ?? '').trim();
@@ -297,10 +299,10 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         },
         body: z
           .object({ csrf: Csrf, code: z.string().max(10).optional(), skip: z.literal('yes').optional() })
-          .openapi('SetupForm', { example: { ...example, code: '123456' } }),
+          .openapi('SetupForm', { example: { ...formExample, code: '123456' } }),
       },
       async ({ c, body, requestId }) => {
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         await context.limits.consume({ sign_in_address: accessControl.addressOf(c) });
         const code = body.code?.replaceAll(/\s/g, '');
         const result = await submitSetup(flow, code, body.skip === 'yes', requestId).catch(asProblem);
@@ -343,13 +345,11 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
           401: 'The password is wrong, or there is no such account.',
           429: 'Too many attempts from this address or at this account.',
         },
-        body: z
-          .object({ csrf: Csrf, password: z.string().max(1_000) })
-          .openapi('NewPasswordForm', { example: { ...example, password: 'correct horse battery staple' } }),
+        body: PasswordForm,
       },
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const setup = setupOf(flow);
         const { email, username } = setup;
         if (setup.purpose !== 'reset') {
@@ -409,11 +409,11 @@ export function loginAccountRoutes(context: RouteContext): Route[] {
         summary: 'Confirm an address',
         description: 'Accepts the link once, and only for the address that it was sent to.',
         errors: { 400: 'The link was used, replaced or has expired.', 429: 'Too many requests from this address.' },
-        body: z.object({ csrf: Csrf }).openapi('VerifyForm', { example }),
+        body: z.object({ csrf: Csrf }).openapi('VerifyForm', { example: formExample }),
       },
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const digest = Buffer.from(flow.link?.ticket ?? '', 'base64url');
         const ticket = await store.signIns.redeem(digest, 'verify', nowDate());
         const user = ticket?.userId == null ? undefined : await store.users.get(ticket.userId);

@@ -49,6 +49,20 @@ export const hereOf = ({ base }: SignInContext, { csrf }: Flow, problem?: string
 
 export const cookiesOf = (c: Context): string | undefined => c.req.header('cookie');
 
+/** The value in each form that shows that a page of this sign-in sent it. */
+export const Csrf = z.string().max(100);
+export const formExample = { csrf: 'from-the-page' };
+export const PasswordForm = z
+  .object({ csrf: Csrf, password: z.string().max(1_000) })
+  .openapi('PasswordForm', { example: { ...formExample, password: 'correct horse battery staple' } });
+
+/** Returns the flow of a form. @throws SignInProblem `expired` if no page of the flow sent it */
+export function formOf({ flows }: SignInContext, c: Context, csrf: string): Flow {
+  const flow = flows.require(cookiesOf(c));
+  flows.requireForm(flow, csrf);
+  return flow;
+}
+
 type Schema = z.ZodType | undefined;
 
 /** A page, as the OpenAPI document describes it. */

@@ -11,7 +11,18 @@ import type { User } from '../store/users.js';
 import type { RouteContext } from './context.js';
 import { beginFor, connectionsOf, leaveForConnection } from './login-begin.js';
 import { sendMail } from './login.js';
-import { cookiesOf, EXPIRED, hereOf, pageRoute, redirectTo, respondWith } from './login-page.js';
+import {
+  cookiesOf,
+  Csrf,
+  EXPIRED,
+  formExample,
+  formOf,
+  hereOf,
+  pageRoute,
+  PasswordForm,
+  redirectTo,
+  respondWith,
+} from './login-page.js';
 import { Id } from './schemas.js';
 
 /** Seconds for which a link to a new password is valid. */
@@ -19,19 +30,11 @@ export const RESET_TTL = 3_600;
 
 /** Cause of 404 of the pages that send a new password. */
 const NO_RESET = 'There are no local accounts, or the service cannot send mails.';
-const Csrf = z.string().max(100);
-const example = { csrf: 'from-the-page' };
 
 /** Pages on which people sign in: the address, then a password and a code, or an identity provider. */
 export function loginPageRoutes(context: RouteContext): Route[] {
   const { signIn, accessControl } = context;
   const { flows, store, local, mailer, tokens, localAccounts } = signIn;
-
-  const formOf = (c: Context, csrf: string): Flow => {
-    const flow = flows.require(cookiesOf(c));
-    flows.requireForm(flow, csrf);
-    return flow;
-  };
 
   /** The last step of a local sign-in. */
   async function complete(flow: Flow, user: User, requestId: string): Promise<Response> {
@@ -76,11 +79,11 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         },
         body: z
           .object({ csrf: Csrf, email: z.string().max(254), with: z.literal('password').optional() })
-          .openapi('LoginForm', { example: { ...example, email: 'ana@example.com' } }),
+          .openapi('LoginForm', { example: { ...formExample, email: 'ana@example.com' } }),
       },
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const email = readEmail(body.email);
         if (email === undefined) {
           const withPassword = localAccounts && (await store.ssoConnections.any());
@@ -102,11 +105,11 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         errors: { 400: EXPIRED, 429: 'Too many requests from this address.' },
         body: z
           .object({ csrf: Csrf, connection: Id })
-          .openapi('ConnectionForm', { example: { ...example, connection: 'id-of-a-connection' } }),
+          .openapi('ConnectionForm', { example: { ...formExample, connection: 'id-of-a-connection' } }),
       },
       async ({ c, body }) => {
         await accessControl.countAnonymous(c);
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const offered = flow.email === undefined ? [] : await connectionsOf(signIn, flow.email, flow);
         const chosen = offered.find(({ id }) => id === body.connection);
         if (!chosen) throw new SignInProblem('expired');
@@ -147,12 +150,10 @@ export function loginPageRoutes(context: RouteContext): Route[] {
           403: 'The account has no access, or the invitation is for another address.',
           429: 'Too many attempts from this address or at this account.',
         },
-        body: z
-          .object({ csrf: Csrf, password: z.string().max(1_000) })
-          .openapi('PasswordForm', { example: { ...example, password: 'correct horse battery staple' } }),
+        body: PasswordForm,
       },
       async ({ c, body, requestId }) => {
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const { email } = flow;
         if (email === undefined || !localAccounts) throw new SignInProblem('expired');
         const result = await local.password(email, body.password, accessControl.addressOf(c)).catch(asProblem);
@@ -209,10 +210,10 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         },
         body: z
           .object({ csrf: Csrf, code: z.string().max(40) })
-          .openapi('CodeForm', { example: { ...example, code: '123456' } }),
+          .openapi('CodeForm', { example: { ...formExample, code: '123456' } }),
       },
       async ({ c, body, requestId }) => {
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         if (flow.passwordOf === undefined) throw new SignInProblem('expired');
         const result = await local.code(flow.passwordOf, body.code, accessControl.addressOf(c)).catch(asProblem);
         if (!(result instanceof SignInProblem)) return complete(flow, result, requestId);
@@ -252,11 +253,11 @@ export function loginPageRoutes(context: RouteContext): Route[] {
         },
         body: z
           .object({ csrf: Csrf, email: z.string().max(254) })
-          .openapi('ForgotForm', { example: { ...example, email: 'ana@example.com' } }),
+          .openapi('ForgotForm', { example: { ...formExample, email: 'ana@example.com' } }),
       },
       async ({ c, body }) => {
         if (!mailer || !localAccounts) throw notFound();
-        const flow = formOf(c, body.csrf);
+        const flow = formOf(signIn, c, body.csrf);
         const email = readEmail(body.email);
         if (email === undefined) {
           const here = hereOf(signIn, flow, 'Enter an e-mail address, such as ana@example.com.');

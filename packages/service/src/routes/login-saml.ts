@@ -111,7 +111,9 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
           429: 'Too many requests from this address.',
           502: 'The identity provider sent no e-mail address.',
         },
-        query: z.object({ ticket: z.string().max(200).optional() }),
+        query: z.object({
+          ticket: z.string().max(200).optional().openapi({ description: 'Refers to the response, once.' }),
+        }),
       },
       async ({ c, query, requestId }) => {
         await accessControl.countAnonymous(c);

@@ -123,7 +123,7 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
         path,
         tag,
         operation: 'createConnection',
-        summary: 'Connect the identity provider of an organization by SAML 2.0',
+        summary: 'Connect the identity provider of an organization by SAML',
         description:
           'Its users belong to the connection and reach nothing but the organization and its teams. The caller needs every permission, because the provider decides who signs in. The metadata is fetched through the egress guard. Each of `email_domains` needs the TXT record `_connector-frame.<domain>` with the ID of the organization, unless the operator creates the connection.',
         access: write,
