@@ -107,7 +107,7 @@ async function run(
       : undefined;
   if (organization) request.actsOn(organization.id);
   const params = addressed?.data;
-  const given = principal ? readQuery(c) : c.req.query();
+  const given = principal ? readQuery(c, spec.query) : c.req.query();
   if (principal) requireKnown('query', spec.query, given);
   const query = parse(spec.query, given, 'query');
   const isText = spec.bodyType === 'text/plain';
