@@ -110,7 +110,7 @@ async function run(
     request.actsOn(organization.id);
   }
   const params = addressed?.data;
-  const given = principal ? readQuery(c) : c.req.query();
+  const given = principal ? readQuery(c, spec.query) : c.req.query();
   if (principal) requireKnown('query', spec.query, given);
   const query = parse(spec.query, given, 'query');
   const body = spec.body ? await readers[spec.bodyType ?? 'application/json'](c.req.raw) : undefined;

@@ -1,12 +1,14 @@
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { invalidRequest } from '../api-error.js';
 
 /**
  * Returns the query of a request. Hono itself repairs what is not UTF-8, and drops the second value
  * of a parameter.
- * @throws ApiError 400 if it is not UTF-8, or contains a null character or a parameter twice
+ * @param schema a parameter that it describes as an array may be sent several times
+ * @throws ApiError 400 if it is not UTF-8, or contains a null character or another parameter twice
  */
-export function readQuery(c: Context): Record<string, string> {
+export function readQuery(c: Context, schema?: z.ZodType): Record<string, string | string[]> {
   const start = c.req.url.indexOf('?');
   if (start === -1) return {};
   try {
@@ -14,13 +16,21 @@ export function readQuery(c: Context): Record<string, string> {
   } catch {
     throw invalidRequest('The query is not valid UTF-8. Encode it as percent-encoded UTF-8.');
   }
-  const query = c.req.query();
+  const query: Record<string, string | string[]> = c.req.query();
   for (const [name, values] of Object.entries(c.req.queries())) {
-    if (values.length > 1) throw invalidRequest(`The query contains ${quoted(name)} more than once. Send it once.`);
+    if (isList(schema, name)) query[name] = values;
+    else if (values.length > 1)
+      throw invalidRequest(`The query contains ${quoted(name)} more than once. Send it once.`);
     // PostgreSQL can't store it.
-    if (values[0]?.includes('\0')) throw invalidRequest(`The query contains a null character in ${quoted(name)}.`);
+    if (values.some((value) => value.includes('\0')))
+      throw invalidRequest(`The query contains a null character in ${quoted(name)}.`);
   }
   return query;
+}
+
+function isList(schema: z.ZodType | undefined, name: string): boolean {
+  const parameter: unknown = schema instanceof z.ZodObject && Object.hasOwn(schema.shape, name) && schema.shape[name];
+  return (parameter instanceof z.ZodOptional ? parameter.unwrap() : parameter) instanceof z.ZodArray;
 }
 
 /** Names a parameter, which can be anything, in a message. */

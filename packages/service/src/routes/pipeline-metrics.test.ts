@@ -9,6 +9,9 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => JSON.stringify({ n }));
 const sum = (values: { value: number }[]): number => values.reduce((total, { value }) => total + value, 0);
+const DAY = 86_400_000;
+const NONE = { bytes: 0, records: 0 };
+const isoAt = (offset: number) => new Date(Date.now() + offset).toISOString();
 const soon = () => new Date(Date.now() + 120_000).toISOString();
 
 describe.each(eachDatabase())('what pipelines have counted, on $name', (databases) => {
@@ -82,6 +85,31 @@ describe.each(eachDatabase())('what pipelines have counted, on $name', (database
     expect(await get(`/v2/~/pipelines/${first.pipeline_id}/status/${node.node_id}`)).toEqual(node);
     const unknown = await send('GET', `/v2/~/pipelines/${first.pipeline_id}/status/${UNKNOWN}`);
     expect(unknown.status).toBe(404);
+  });
+
+  it('the counts of a status are those of a window, as in the summary', async () => {
+    const [one] = pipelines;
+    const path = `/v2/~/pipelines/${one?.id}/status`;
+    const whole = await get(path);
+    const [{ node_id }] = whole.nodes;
+    for (const { start, end, isCounted } of [
+      { start: isoAt(-DAY), end: isoAt(DAY), isCounted: true },
+      { start: isoAt(-2 * DAY), end: isoAt(-DAY), isCounted: false },
+    ]) {
+      const query = `start=${start}&end=${end}`;
+      const state = await get(`${path}?${query}&metrics=health&metrics=ingress_records`);
+      expect(state.ingress).toEqual(isCounted ? whole.ingress : NONE);
+      expect(state.egress).toEqual(isCounted ? whole.egress : NONE);
+      expect(state).toMatchObject({ status: whole.status, dead_letters: whole.dead_letters });
+      const { pipelines: rows } = await get(`/v2/~/pipeline_summary?${query}`);
+      expect(rows[0]).toMatchObject({ ingress: state.ingress, egress: state.egress, errors: state.errors });
+      const node = await get(`${path}/${node_id}?${query}`);
+      expect(node).toEqual(state.nodes[0]);
+      expect(node.ingress).toEqual(isCounted ? whole.nodes[0].ingress : NONE);
+      expect(await get(`/v2/~/pipelines/statuses?${query}`)).toHaveLength(pipelines.length);
+    }
+    const wrong = await send('GET', `${path}?metrics=all&metrics=speed`);
+    expect(wrong).toMatchObject({ status: 400, body: { additional_details: { issues: [{ path: '/metrics/1' }] } } });
   });
 
   it('a status is part of the list and of a pipeline on request', async () => {

@@ -2,8 +2,8 @@ import { z } from '@hono/zod-openapi';
 import type { PipelineState } from '@connector-frame/engine';
 import { notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
-import { increase } from '../pipelines/metric-series.js';
-import { Amount, NodeStateBody, Status } from '../pipelines/state-body.js';
+import { increase, type Sums } from '../pipelines/metric-series.js';
+import { Amount, NodeStateBody, PipelineStateBody, Status } from '../pipelines/state-body.js';
 import type { Pipeline } from '../store/store.js';
 import type { CountsByNode } from '../store/tables.js';
 import type { RouteContext } from './context.js';
@@ -36,13 +36,63 @@ const Summary = z
   })
   .openapi('PipelineSummary');
 
+/** What clients of the public API can ask a status for. */
+const PARTS = [
+  'all',
+  'health',
+  'ingress_bytes',
+  'egress_bytes',
+  'ingress_records',
+  'egress_records',
+  'backpressure',
+] as const;
+
+const StatusQuery = WindowQuery.extend({
+  metrics: z
+    .array(z.enum(PARTS))
+    .optional()
+    .openapi({ description: 'What the client reads. Has no effect: every answer has all of it.', example: ['all'] }),
+});
+type StatusWindow = z.output<typeof StatusQuery>;
+const inWindowText =
+  'With `start` or `end`, `ingress`, `egress` and `errors` are those of that window (default start: 24 hours before its end), else all since the pipeline was created. The rest is as of now. Windows are exact to the minute.';
+
 const HEALTHY: readonly PipelineState['status'][] = ['Running', 'Pending', 'Initializing'];
 
-/** Routes for the state of many pipelines, and of one node. */
+/** Routes for the state of pipelines and of their nodes. */
 export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): Route[] {
   const shared = { method: 'get', tag: 'Pipelines', access: { permission: 'pipeline:read', session: 'deny' } } as const;
   const statesOf = (pipelines: readonly Pipeline[]): Promise<PipelineState[]> =>
     Promise.all(pipelines.map((pipeline) => engine.status(pipeline)));
+
+  /** Returns for each pipeline the counts before a window and at its end. */
+  async function countsIn({ start, end }: StatusWindow, states: readonly PipelineState[]) {
+    const now = clock.now();
+    const ids = states.map(({ pipeline_id: id }) => id);
+    const until = end ?? new Date(now);
+    const before = await store.pipelineCounts.before(ids, start ?? new Date(until.getTime() - DAY));
+    // The counts of the last minute are not stored yet.
+    const after = until.getTime() >= now ? undefined : await store.pipelineCounts.before(ids, until);
+    return states.map((state) => ({
+      before: before.get(state.pipeline_id),
+      after: after ? (after.get(state.pipeline_id) ?? {}) : countsOf(state),
+    }));
+  }
+
+  /** Returns the state with the counts of a window, if one is requested. */
+  async function readState(organizationId: string, id: string, query: StatusWindow): Promise<PipelineState> {
+    const pipeline = await store.pipelines.get(organizationId, id);
+    if (!pipeline) throw notFound();
+    const state = await engine.status(pipeline);
+    const [counts] = query.start || query.end ? await countsIn(query, [state]) : [];
+    if (!counts) return state;
+    const increaseOf = (nodeId?: string) => amountsOf(increase(counts.before, counts.after, nodeId));
+    return {
+      ...state,
+      ...increaseOf(),
+      nodes: state.nodes.map((node) => ({ ...node, ...increaseOf(node.node_id) })),
+    };
+  }
 
   return [
     organizationRoute(
@@ -52,9 +102,9 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         operation: 'listPipelineStatuses',
         summary: 'List the statuses of all pipelines',
         description:
-          'A page of pipelines, each with its present status alone. `GET /v2/{org}/pipeline_summary` also has counts.',
+          'A page of pipelines, each with its present status alone, whatever the window. `GET /v2/{org}/pipeline_summary` has the counts of a window.',
         params: Org,
-        query: PageQuery,
+        query: PageQuery.extend(WindowQuery.shape),
         response: {
           status: 200,
           description: 'Oldest pipeline first.',
@@ -66,7 +116,7 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         },
       },
       async ({ organization, query }) => {
-        const { rows } = await store.pipelines.list(organization.id, query);
+        const { rows } = await store.pipelines.list(organization.id, { limit: query.limit, offset: query.offset });
         const states = await statesOf(rows);
         return {
           status: 200,
@@ -88,31 +138,35 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         response: { status: 200, description: 'Oldest pipeline first.', schema: Summary },
       },
       async ({ organization, query }) => {
-        const now = clock.now();
-        const end = query.end ?? new Date(now);
-        const start = query.start ?? new Date(end.getTime() - DAY);
         const pipelines = await store.pipelines.all(organization.id);
-        const ids = pipelines.map(({ id }) => id);
         const states = await statesOf(pipelines);
-        const before = await store.pipelineCounts.before(ids, start);
-        // The counts of the last minute are not stored yet.
-        const after = end.getTime() >= now ? undefined : await store.pipelineCounts.before(ids, end);
-        const rows = states.map((state, index) => {
-          const id = state.pipeline_id;
-          const counts = after ? (after.get(id) ?? {}) : countsOf(state);
-          const sums = increase(before.get(id), counts);
-          return {
-            pipeline_id: id,
-            pipeline_name: pipelines[index]?.name ?? '',
-            status: state.status,
-            ingress: { bytes: sums.ingress_bytes, records: sums.ingress_records },
-            egress: { bytes: sums.egress_bytes, records: sums.egress_records },
-            errors: sums.errors,
-            last_ingested_time: state.last_ingested_time,
-          };
-        });
+        const counts = await countsIn(query, states);
+        const rows = states.map(({ pipeline_id, status, last_ingested_time }, index) => ({
+          pipeline_id,
+          pipeline_name: pipelines[index]?.name ?? '',
+          status,
+          ...amountsOf(increase(counts[index]?.before, counts[index]?.after ?? {})),
+          last_ingested_time,
+        }));
         return { status: 200, body: { organization_id: organization.id, pipelines: rows, summary: totalOf(rows) } };
       },
+    ),
+
+    organizationRoute(
+      {
+        ...shared,
+        path: '/v2/{org}/pipelines/{id}/status',
+        operation: 'readPipelineStatus',
+        summary: 'Read the status and the counts of a pipeline',
+        description: `Observed by the engine. \`Unknown\` if no engine reports it. ${inWindowText}`,
+        params: OrgAndId,
+        query: StatusQuery,
+        response: { status: 200, description: 'The current state.', schema: PipelineStateBody },
+      },
+      async ({ organization, params, query }) => ({
+        status: 200,
+        body: await readState(organization.id, params.id, query),
+      }),
     ),
 
     organizationRoute(
@@ -121,20 +175,26 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         path: '/v2/{org}/pipelines/{id}/status/{node}',
         operation: 'readPipelineNodeStatus',
         summary: 'Read the status and the counts of a node',
-        description: 'One entry of `nodes` in the status of its pipeline.',
+        description: `One entry of \`nodes\` in the status of its pipeline. ${inWindowText}`,
         params: OrgAndId.extend({ node: Id }),
+        query: StatusQuery,
         response: { status: 200, description: 'As in the status of its pipeline.', schema: NodeStateBody },
       },
-      async ({ organization, params }) => {
-        const pipeline = await store.pipelines.get(organization.id, params.id);
-        const state = pipeline && (await engine.status(pipeline));
-        const node = state?.nodes.find(({ node_id: id }) => id === params.node);
+      async ({ organization, params, query }) => {
+        const { nodes } = await readState(organization.id, params.id, query);
+        const node = nodes.find(({ node_id: id }) => id === params.node);
         if (!node) throw notFound();
         return { status: 200, body: node };
       },
     ),
   ];
 }
+
+const amountsOf = (sums: Sums): Pick<PipelineState, 'ingress' | 'egress' | 'errors'> => ({
+  ingress: { bytes: sums.ingress_bytes, records: sums.ingress_records },
+  egress: { bytes: sums.egress_bytes, records: sums.egress_records },
+  errors: sums.errors,
+});
 
 const countsOf = ({ nodes }: PipelineState): CountsByNode =>
   Object.fromEntries(

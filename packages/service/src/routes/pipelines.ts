@@ -43,7 +43,7 @@ export const pipelineAddresses = [
 /** Under the older address, a pipeline has no nodes and edges. */
 const listAddresses = [...pipelineAddresses, { path: '/v1/{org}/pipelines', name: 'V1' }] as const;
 
-/** Routes that list, read and delete pipelines, and report their status. */
+/** Routes that list, read and delete pipelines. */
 export function pipelineRoutes(context: RouteContext): Route[] {
   const { store, engine } = context;
   const tag = 'Pipelines';
@@ -168,25 +168,6 @@ export function pipelineRoutes(context: RouteContext): Route[] {
           return response;
         },
       ),
-    ),
-
-    organizationRoute(
-      {
-        method: 'get',
-        path: '/v2/{org}/pipelines/{id}/status',
-        tag,
-        operation: 'readPipelineStatus',
-        summary: 'Read the status and the counts of a pipeline',
-        description: 'Observed by the engine. `Unknown` if no engine reports it.',
-        access: { permission: 'pipeline:read', session: 'deny' },
-        params: OrgAndId,
-        response: { status: 200, description: 'The current state.', schema: PipelineStateBody },
-      },
-      async ({ organization, params }) => {
-        const pipeline = await store.pipelines.get(organization.id, params.id);
-        if (!pipeline) throw notFound();
-        return { status: 200, body: await engine.status(pipeline) };
-      },
     ),
   ];
 }
