@@ -51,9 +51,9 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
   ): Promise<ResponseData> {
     const scope = 'userId' in subject ? 'user' : 'organization';
     const { scopes, requires } = definitionOf(feature);
-    if (!scopes.includes(scope)) throw invalidRequest(`${feature} can not be overridden for one ${scope}.`);
+    if (!scopes.includes(scope)) throw invalidRequest(`${feature} cannot be overridden for one ${scope}.`);
     if (enabled && requires !== undefined && !flags.defaults[feature]) {
-      throw invalidRequest(`${feature} can not be switched on: ${requires} is not set.`);
+      throw invalidRequest(`${feature} cannot be switched on: ${requires} is not set.`);
     }
     const response = await commit(async (tables) => {
       const before = await tables.featureOverrides.lock(feature, subject);

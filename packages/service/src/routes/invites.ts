@@ -35,7 +35,7 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
   async function requireSignIn(email: string): Promise<void> {
     if (signIn.oidc || signIn.localAccounts) return;
     if ((await store.ssoConnections.withDomain(domainOf(email))).length > 0) return;
-    throw invalidRequest('Users can not sign in yet: set OIDC_ISSUER or LOCAL_ACCOUNTS, or create a connection.');
+    throw invalidRequest('Users cannot sign in yet: set OIDC_ISSUER or LOCAL_ACCOUNTS, or create a connection.');
   }
 
   return [

@@ -257,7 +257,7 @@ export function loginRoutes(context: RouteContext): Route[] {
         if (principal.type !== 'user') throw invalidRequest('Only a user has an e-mail address to confirm.');
         const { user } = principal;
         if (user.emailVerifiedAt !== null) throw invalidRequest('The e-mail address is confirmed already.');
-        if (!mailer) throw invalidRequest('The service can not send mails: SMTP_URL is not set.');
+        if (!mailer) throw invalidRequest('The service cannot send mails: SMTP_URL is not set.');
         await context.limits.consume({ invite: user.id });
         await store.signIns.withdraw(user.id, 'verify');
         const content = { email: user.email };

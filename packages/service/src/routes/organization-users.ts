@@ -282,7 +282,7 @@ async function requireAdministrator(
   throw new ApiError(
     409,
     'conflict',
-    'The last administrator of an organization can not leave. Add another one first.',
+    'The last administrator of an organization cannot leave. Add another one first.',
   );
 }
 

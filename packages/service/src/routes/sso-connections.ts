@@ -267,7 +267,7 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
         tag,
         operation: 'deleteConnection',
         summary: 'Delete a connection with all its users',
-        description: 'Their sign-ins end. A user can not delete the connection of the last administrator.',
+        description: 'Their sign-ins end. A user cannot delete the connection of the last administrator.',
         access: { permission: 'connection:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 204, description: 'The connection was deleted.' },

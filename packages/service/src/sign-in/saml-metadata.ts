@@ -114,6 +114,6 @@ function isCertificate(base64: string): boolean {
 }
 
 const refused = (reason: string) =>
-  invalidRequest(`The metadata of the identity provider can not be used: ${reason}.`, {
+  invalidRequest(`The metadata of the identity provider cannot be used: ${reason}.`, {
     issues: [{ path: '/saml/metadata_url', message: reason }],
   });

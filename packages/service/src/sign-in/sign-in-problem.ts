@@ -22,7 +22,7 @@ const problems = {
   other_address: [403, 'This invitation is for another e-mail address than the one you signed in with.'],
   no_access: [403, 'Your account has no access to an organization. Ask your administrator.'],
   no_factor: [403, 'Your account needs an authenticator app. Sign in with a browser to set it up.'],
-  method: [403, 'You can not sign in with a password here. Ask your administrator.'],
+  method: [403, 'You cannot sign in with a password here. Ask your administrator.'],
 } as const satisfies Record<string, readonly [ContentfulStatusCode, string]>;
 
 /** Header of each 401, which RFC 9110 requires. */
