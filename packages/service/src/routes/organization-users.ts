@@ -279,11 +279,7 @@ async function requireAdministrator(
   const admin = defaultRoles.admin.id;
   if (principal.type !== 'user' || lost.roleId !== admin) return;
   if ((await tables.memberships.countWithRole(parentId === null ? [id] : [id, parentId], admin)) > 0) return;
-  throw new ApiError(
-    409,
-    'conflict',
-    'The last administrator of an organization cannot leave. Add another one first.',
-  );
+  throw new ApiError(409, 'conflict', 'The last administrator of an organization cannot leave. Add another one first.');
 }
 
 const unknownUser = () =>
