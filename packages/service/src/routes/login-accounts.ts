@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { roleNameOf } from '../auth/organization-role.js';
 import type { Route } from '../http/route.js';
 import { finish } from '../sign-in/finish.js';

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { notFound } from '../api-error.js';
 import type { Route } from '../http/route.js';
 import { readEmail } from '../sign-in/email.js';
