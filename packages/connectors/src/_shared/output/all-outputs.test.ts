@@ -18,7 +18,9 @@ const choices = [
   [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
 ];
 /** Outputs that write nothing, or only to this machine. */
-const local = new Set(['output:dev-null', 'output:file']);
+const local = new Set(['output:dev-null', 'output:file', 'output:kv-lookup']);
+const table = { get: () => Promise.resolve(new Map<string, string>()), put: () => Promise.resolve() };
+const keyValues = { own: table, of: () => table };
 
 const outputs = [...registry].flatMap(([name, { createOutput }]) =>
   createOutput ? [[name, createOutput] as const] : [],
@@ -34,7 +36,7 @@ test.each(outputs)(
       const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
       // The example certificates are not valid PEM.
       for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
-      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder });
+      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();
       else expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });
