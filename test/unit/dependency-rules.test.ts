@@ -75,7 +75,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     'permissions.ts': [],
     'semaphore.ts': [],
     'readiness.ts': ['secrets', 'store'],
-    'env.ts': ['connectors', 'embed', 'http', 'secrets'],
+    'env.ts': ['connectors', 'embed', 'http', 'secrets', 'store'],
     store: ['clock.ts', 'describe-error.ts', 'is-errno.ts', 'permissions.ts'],
     secrets: ['clock.ts', 'describe-error.ts', 'is-errno.ts', 'store'],
     auth: ['api-error.ts', 'clock.ts', 'permissions.ts', 'secrets', 'store'],

@@ -6,6 +6,9 @@ const descriptions = {
   'apikey:delete': 'Revoke API keys',
   'apikey:read': 'Read API keys, without their tokens',
   'apikey:write': 'Create, change and regenerate API keys',
+  'enrichment:delete': 'Delete enrichments',
+  'enrichment:read': 'Read enrichments and the types of enrichments',
+  'enrichment:write': 'Create, change and test enrichments',
   'input:delete': 'Delete inputs',
   'input:read': 'Read inputs and the types of inputs',
   'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
@@ -88,7 +91,7 @@ export interface DefaultRole {
   permissions: readonly Permission[];
 }
 
-const CONTRIBUTOR = /^(apikey|input|output|pipeline|secrets|session|transform):/;
+const CONTRIBUTOR = /^(apikey|enrichment|input|output|pipeline|secrets|session|transform):/;
 
 /** The protected roles of every organization. */
 export const defaultRoles = {

@@ -12,8 +12,8 @@ export interface Sweeper {
 }
 
 /**
- * Deletes expired idempotency keys and rows of the audit log now and then at an interval. Every
- * replica may do it.
+ * Deletes expired idempotency keys, rows of the audit log and key-value entries, now and then at an
+ * interval. Every replica may do it.
  * @param days days for which the audit log is kept
  */
 export function startSweeper({
@@ -21,7 +21,7 @@ export function startSweeper({
   days,
   log,
 }: {
-  store: Pick<Store, 'idempotency' | 'auditLogs'>;
+  store: Pick<Store, 'idempotency' | 'auditLogs' | 'transaction'>;
   days: number;
   log: Logger;
 }): Sweeper {
@@ -34,6 +34,8 @@ export function startSweeper({
       await store.idempotency.sweep(new Date(now));
       const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
       if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
+      while (!ending.signal.aborted)
+        if (!(await store.transaction((tables) => tables.keyValues.sweep(new Date(now))))) break;
     } catch (error) {
       log.warn({ problem: describeError(error) }, 'could not delete expired rows; will retry');
     }

@@ -70,6 +70,9 @@ function community(settings: Record<string, unknown> = {}, clock = new ManualClo
   return { lookUp: async (...keys: string[]) => made?.lookUp(keys, never), example: made?.example };
 }
 
+const run = (key: string) =>
+  greynoiseCommunityEnrichment.testConnection?.({ settings: {}, secrets: { api_key: key } }, { egress, signal: never });
+
 test('returns what GreyNoise knows of an address', async () => {
   const { lookUp, example } = community();
   const found = await lookUp('1.2.3.4', '::ffff:1.2.3.4', '9.9.9.9');
@@ -126,11 +129,6 @@ test('at the rate limit, records go on with the response or are rejected; no req
 });
 
 test('the test tells whether the key is accepted', async () => {
-  const run = (key: string) =>
-    greynoiseCommunityEnrichment.testConnection?.(
-      { settings: {}, secrets: { api_key: key } },
-      { egress, signal: never },
-    );
   expect(await run(KEY)).toEqual({ ok: true, summary: 'GreyNoise accepted the API key' });
   expect(await run('wrong')).toMatchObject({
     ok: false,

@@ -26,13 +26,13 @@ export const createKvLookupOutput: CreateOutput = ({ settings }, { keyValues }):
   const valuePath = text(settings, 'value_field') === undefined ? undefined : pathAt(settings, 'value_field');
   const hours = at(settings, 'ttl');
   const ttlMs = typeof hours === 'number' && hours > 0 ? hours * HOUR : undefined;
-  if (!keyValues)
-    throw new ConnectorError('not_enabled', 'There is no storage for key-value tables here.', 'permanent');
+  const table = keyValues?.own;
+  if (!table) throw new ConnectorError('not_enabled', 'There is no storage for key-value tables here.', 'permanent');
   return {
     batching: BATCHING,
     async write(batch) {
       const { entries, rejected } = entriesOf(batch, keyPath, valuePath);
-      if (entries.length > 0) await keyValues.own.put(entries, ttlMs);
+      if (entries.length > 0) await table.put(entries, ttlMs);
       return rejected.length > 0 ? { rejected } : WRITTEN;
     },
   };

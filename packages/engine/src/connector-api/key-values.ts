@@ -27,8 +27,8 @@ export interface KeyValueTable extends KeyValueReader {
 
 /** The key-value tables that a connector may use. */
 export interface KeyValueTables {
-  /** The table of this output. */
-  readonly own: KeyValueTable;
+  /** The table of this output. Absent for other connectors. */
+  readonly own?: KeyValueTable;
   /** Returns the table of an output of the same organization. */
   of(outputId: string): KeyValueReader;
 }

@@ -52,7 +52,8 @@ export async function recordWrites<T>(
   return result;
 }
 
-const isComponent = ({ type }: Snapshot): boolean => ['input', 'output', 'transform', 'secret'].includes(type);
+const isComponent = ({ type }: Snapshot): boolean =>
+  ['input', 'output', 'enrichment', 'transform', 'secret'].includes(type);
 
 /** All methods of a table that change resources, so that a new one must be recorded, too. */
 type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
@@ -63,7 +64,7 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies } = tables;
+  const { resourceShares, sharePolicies, keyValues } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -235,6 +236,7 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
         },
       } satisfies Writes<typeof pipelines>),
     },
+    keyValues,
     resourceShares: {
       ...resourceShares,
       ...({

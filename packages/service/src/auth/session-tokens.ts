@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { CompactSign, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
@@ -59,7 +60,7 @@ const Claims = z.object({
   key: z.string(),
   // Tokens of earlier releases have none.
   ver: z.int().default(1),
-  kind: z.enum(['input', 'output']).optional(),
+  kind: z.enum(CONNECTOR_KINDS).optional(),
   types: z.array(z.string()).readonly().optional(),
   connector: z.string().optional(),
   secrets: z.array(z.string()).readonly().optional(),

@@ -8,6 +8,7 @@ import { notFound } from '../api-error.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type ResponseData, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
+import { kindNames } from './kind-names.js';
 import { Kind, TypeId } from './schemas.js';
 
 const TypeHead = z.object({
@@ -52,14 +53,14 @@ const TypeBody = TypeHead.extend({
 /** Routes for the catalog of one kind, which is the same for every organization. */
 export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorKind): Route[] {
   const access = { permission: `${kind}:read`, session: 'allow', cached: true } as const;
-  const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';
+  const { name } = kindNames[kind];
   return [
     route(
       {
         method: 'get',
         path: `/v1/${kind}s`,
         tag: 'Catalog',
-        operation: `list${Kinds.slice(0, -1)}Types`,
+        operation: `list${name}Types`,
         summary: `List the types of ${kind}s`,
         access,
         query: z.object({
@@ -82,7 +83,7 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         method: 'get',
         path: `/v1/${kind}s/{type_id}`,
         tag: 'Catalog',
-        operation: `read${Kinds.slice(0, -1)}Type`,
+        operation: `read${name}Type`,
         summary: `Read a type of ${kind} with its fields`,
         access,
         params: z.object({ type_id: TypeId }),

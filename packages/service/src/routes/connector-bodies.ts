@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind, Issue } from '@connector-frame/catalog/types';
 import { SecretWrite } from '../connectors/secret-write.js';
 import { invalidRequest } from '../api-error.js';
+import { kindNames } from './kind-names.js';
 import { TypeId } from './schemas.js';
 
 const MAX_NAME = 200;
@@ -27,6 +28,17 @@ const typeNames = (kind: ConnectorKind) => ({
 });
 
 const examples = {
+  enrichment: {
+    type: 'http-lookup',
+    config: {
+      settings: {
+        url: 'https://api.acme.com/users/{key}',
+        join_path: 'actor.id',
+        destination_path: 'enrichments.user',
+      },
+      secrets: { auth_headers: { value: { Authorization: 'Bearer example-token' } } },
+    },
+  },
   input: {
     type: 'okta-systemlog',
     config: {
@@ -48,7 +60,7 @@ const examples = {
  * version, timestamps) are ignored.
  */
 export function connectorBodies(kind: ConnectorKind) {
-  const Kind = kind === 'input' ? 'Input' : 'Output';
+  const { name: Kind } = kindNames[kind];
   const { type, config } = examples[kind];
   const example = { name: 'Production', type, config };
   return {

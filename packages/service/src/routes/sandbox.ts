@@ -2,12 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { exampleRecord, RECORD_TYPES } from '@connector-frame/connectors';
 import {
-  isRecord,
   parseTransform,
   tryCondition,
   tryTransform,
   validateCondition,
-  type DataRecord,
   type LogicalCondition,
   type Problem,
 } from '@connector-frame/engine';
@@ -18,17 +16,13 @@ import { organizationRoute, route, type ResponseData, type Route } from '../http
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { referredValues } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
+import { AnyRecord, JsonObject, recordIn } from './any-record.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
 
 /** Maximum number of requests that run a transform at the same time. */
 const MAX_CONCURRENT = 2;
 const MAX_WAITING = 20;
-
-const JsonObject = z.record(z.string(), z.unknown());
-const AnyRecord = z
-  .union([JsonObject, z.string(), z.array(z.int().min(0).max(255))])
-  .openapi({ description: 'A JSON object; also as JSON text, as base64 of it, or as its bytes.' });
 
 const example = { actor: { email: 'ana@example.com' }, severity: 3 };
 const TryCondition = z.object({ condition: z.looseObject({}), record: AnyRecord }).openapi('TryCondition', {
@@ -177,24 +171,6 @@ export function sandboxRoutes(context: RouteContext): Route[] {
     ),
   ];
 }
-
-/**
- * Returns the record in a request.
- * @throws ApiError 400
- */
-function recordIn(given: z.output<typeof AnyRecord>): DataRecord {
-  const text = Array.isArray(given) ? Buffer.from(given).toString('utf8') : given;
-  try {
-    const parsed: unknown = typeof text === 'string' ? JSON.parse(textIn(text)) : text;
-    if (isRecord(parsed)) return parsed;
-  } catch {
-    // Falls through to the same message.
-  }
-  throw invalidRequest('The record is no JSON object.', { issues: [{ path: '/record', message: 'Not an object.' }] });
-}
-
-const textIn = (given: string): string =>
-  given.trimStart().startsWith('{') ? given : Buffer.from(given, 'base64').toString('utf8');
 
 /**
  * Returns the condition in a request, which may also be a single leaf.

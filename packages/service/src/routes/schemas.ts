@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import { isPageOrigin } from '../embed/origin.js';
 
 export const Id = z.string().regex(/^[\w-]{1,64}$/);
 export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
-export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
+export const Kind = z.enum(CONNECTOR_KINDS);
 
 /** Path parameters. */
 export const Org = z.object({ org: Id });
@@ -14,6 +14,9 @@ export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1_000).default(10),
   offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
 });
+
+/** The default of lists of enrichments in the public API. */
+export const LongPageQuery = PageQuery.extend({ limit: PageQuery.shape.limit.unwrap().default(100) });
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 

@@ -6,6 +6,7 @@ import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createEdgeSchemas } from './edge-schemas.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
+import { createKeyValues } from './key-values.js';
 import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
@@ -52,6 +53,7 @@ function tables(queries: Queries): Tables {
     pipelines: createPipelines(queries),
     pipelineCounts: createPipelineCounts(queries),
     edgeSchemas: createEdgeSchemas(queries),
+    keyValues: createKeyValues(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

@@ -8,6 +8,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AuditLogs } from './audit-logs.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
+import type { KeyValues } from './key-values.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
 import type {
@@ -201,6 +202,8 @@ export interface Connectors {
   /** Increments the versions of connectors, so that the engine applies them again. */
   touch(ids: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
+  /** Returns the enrichments whose settings name an output, oldest first. */
+  referringTo(id: string): Promise<Pick<Connector, 'id' | 'name'>[]>;
   /**
    * Returns a connector of any organization. Call it only after the sender has presented that
    * connector's own token.
@@ -386,6 +389,7 @@ export interface Tables {
   readonly pipelines: Pipelines;
   readonly pipelineCounts: PipelineCounts;
   readonly edgeSchemas: EdgeSchemaReader;
+  readonly keyValues: KeyValues;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }
