@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -11,6 +12,10 @@ const expected: Record<string, string[]> = {
   changeInput: ['input update'],
   replaceInput: ['input update'],
   deleteInput: ['input delete'],
+  createEnrichment: ['enrichment insert'],
+  changeEnrichment: ['enrichment update'],
+  replaceEnrichment: ['enrichment update'],
+  deleteEnrichment: ['enrichment delete'],
   createOutput: ['output insert'],
   changeOutput: ['output update'],
   replaceOutput: ['output update'],
@@ -62,6 +67,8 @@ const expected: Record<string, string[]> = {
   triggerPipeline: [],
   testInputConnection: [],
   testOutputConnection: [],
+  testEnrichmentConnection: [],
+  tryEnrichment: [],
   tryCondition: [],
   tryTransform: [],
   testNodeConnection: [],
@@ -79,6 +86,7 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
     changeInput: { name: 'Renamed' },
     replaceInput: { name: 'Replaced', config: {} },
     replaceOutput: { name: 'Replaced', config: {} },
+    changeEnrichment: { name: 'Renamed' },
     createPipeline: { name: 'P', nodes },
     createOrganizationPipeline: { name: 'P', nodes },
     replayDeadLetters: { node_id: ids['nodes'] },
@@ -141,6 +149,7 @@ describe('the audit log', () => {
         api_keys: key,
         'api-keys': key,
         resource_shares: shared,
+        ...(await createEnrichments(service, team, acme.key)),
       },
     };
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { databaseBytes } from '../../../../test/support/canary/places.js';
 import { embedded } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -100,6 +101,7 @@ describe('cross-origin requests (S24)', () => {
       'api-keys': acme.id,
       api_keys: acme.id,
       roles: acme.id,
+      ...(await createEnrichments(service, acme.team, acme.key)),
     };
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
     expect(reads.length).toBeGreaterThan(15);
@@ -108,7 +110,8 @@ describe('cross-origin requests (S24)', () => {
       expect([operation.id, operation.example]).toEqual([operation.id, undefined]);
       const path = fillPath(operation, { org: acme.team, parent_org: acme.id }, { ...ids, types: 'http' })
         .replace('/inputs/{type_id}', '/inputs/okta-systemlog')
-        .replace('/outputs/{type_id}', '/outputs/http');
+        .replace('/outputs/{type_id}', '/outputs/http')
+        .replace('/enrichments/{type_id}', '/enrichments/http-lookup');
       for (const credential of [{ 'x-api-key': acme.key }, { authorization: `Bearer ${session}` }]) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await service.app.request(path, { method, headers: { ...credential } });

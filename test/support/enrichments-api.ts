@@ -1,0 +1,21 @@
+import { exampleBody, typeOf } from './connectors.js';
+import type { TestService } from './service.js';
+
+/** Ids for paths and queries of the routes of enrichments, as `fillPath` takes them. */
+export interface EnrichmentIds extends Record<string, string> {
+  /** An enrichment with a secret. */
+  enrichments: string;
+  /** A KV lookup output. */
+  component_id: string;
+}
+
+/** Creates an enrichment and a KV lookup output in an organization. */
+export async function createEnrichments(service: TestService, org: string, key: string): Promise<EnrichmentIds> {
+  const make = async (path: string, body: object): Promise<string> =>
+    (await service.call('POST', path, { key, body })).body.id;
+  const output = { name: 'Users', type: 'kv-lookup', config: { settings: { key_field: 'id' } } };
+  return {
+    enrichments: await make(`/v3/${org}/enrichments`, exampleBody(typeOf('enrichment', 'http-lookup'))),
+    component_id: await make(`/v2/${org}/outputs`, output),
+  };
+}
