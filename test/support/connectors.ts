@@ -29,3 +29,7 @@ export function typeOf(kind: ConnectorKind, typeId: string): ConnectorTypeData {
 
 /** Returns every type of the catalog. */
 export const allTypes = (): ConnectorTypeData[] => CONNECTOR_KINDS.flatMap((kind) => [...loadCatalog().list(kind)]);
+
+/** Returns the path at which connectors of a kind are created. */
+export const writePath = (org: string, kind: ConnectorKind): string =>
+  `/${kind === 'enrichment' ? 'v3' : 'v2'}/${org}/${kind}s`;

@@ -19,3 +19,16 @@ export async function createEnrichments(service: TestService, org: string, key: 
     component_id: await make(`/v2/${org}/outputs`, output),
   };
 }
+
+/** Returns nodes and edges of a pipeline from an input through an enrichment to an output. */
+export const throughEnrichment = (input: string, enrichment: string, output: string) => ({
+  nodes: [
+    { slug: 'in', component_id: input, component_type: 'input' },
+    { slug: 'enrich', component_id: enrichment, component_type: 'enrichment' },
+    { slug: 'out', component_id: output, component_type: 'output' },
+  ],
+  edges: [
+    { from_node_instance_id: 'in', to_node_instance_id: 'enrich' },
+    { from_node_instance_id: 'enrich', to_node_instance_id: 'out' },
+  ],
+});
