@@ -44,7 +44,10 @@ const missing = (join_key: string | null) => ({
 });
 const down = () => new ConnectorError('down', 'The table does not respond.');
 
-async function world(table: Enrichment, shape = ['in e1 out', 'in>e1 e1>out'] as const) {
+async function world(
+  table: Enrichment,
+  shape: readonly [names: string, connections: string] = ['in e1 out', 'in>e1 e1>out'],
+) {
   const opened = await openWorld();
   const outputs = { out: new Collector(), other: new Collector() };
   const made = opened.runner({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { throughEnrichment } from '../../../../test/support/enrichments-api.js';
+import { longOr } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
 import { createEngineLeases } from '../store/engine-leases.js';
@@ -12,7 +13,13 @@ import { createKeyValueWriter } from '../store/key-values.js';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const TOKEN = 'Bearer a-very-secret-token';
 
-describe.each([embedded(), postgresql()])('enrichments on $name', (databases) => {
+const lookup = (output: string, rest: object = {}) => ({
+  name: 'Users',
+  type: 'kv-lookup',
+  config: { settings: { kv_lookup_output_id: output, join_path: 'actor.id', destination_key: 'user', ...rest } },
+});
+
+describe.each(longOr([embedded(), postgresql()], [embedded()]))('enrichments on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let api: Vendor;
@@ -55,11 +62,6 @@ describe.each([embedded(), postgresql()])('enrichments on $name', (databases) =>
       settings: { url: `${api.origin}/users/{key}`, join_path: 'actor.id', destination_path: 'actor.user', ...rest },
       secrets,
     },
-  });
-  const lookup = (output: string, rest: object = {}) => ({
-    name: 'Users',
-    type: 'kv-lookup',
-    config: { settings: { kv_lookup_output_id: output, join_path: 'actor.id', destination_key: 'user', ...rest } },
   });
 
   it('are created, listed, read, changed and deleted without their secrets and without defaults', async () => {

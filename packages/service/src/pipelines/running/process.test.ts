@@ -89,6 +89,29 @@ describe('the process', () => {
     expect(await third.exited).toBe(0);
   });
 
+  it('keeps what a KV lookup output acknowledged across a kill', async () => {
+    const first = await start(environment);
+    let client = await connectClient(first, API_KEY);
+    const input = await client.make('inputs', 'monad-http');
+    const output = await client.make('outputs', 'kv-lookup', { key_field: 'n' });
+    const { pipeline_id: id } = await client.build(input, { id: output });
+    expect(await ingest(client, input, lines(5_000, 0))).toBe(200);
+    await expect.poll(async () => (await client.status(id)).egress.records).toBeGreaterThan(0);
+    const acknowledged = (await client.status(id)).egress.records;
+    first.kill('SIGKILL');
+    await first.exited;
+
+    client = await connectClient(await start(environment), API_KEY);
+    const keys = async () =>
+      (await client.must<{ number_of_keys: number }>('GET', `/v3/~/kv_lookup/metadata?component_id=${output}`))
+        .number_of_keys;
+    expect(await keys()).toBeGreaterThanOrEqual(acknowledged);
+    // The rest is delivered, and what is written again is not counted twice.
+    await expect.poll(keys).toBe(5_000);
+    await until(client, id, { status: 'Running', waiting: 0 });
+    expect(await keys()).toBe(5_000);
+  });
+
   it('streams pipeline logs, resumes after Last-Event-ID, and ends the stream on SIGTERM', async () => {
     const service = await start(environment);
     const client = await connectClient(service, API_KEY);
