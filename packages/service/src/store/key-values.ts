@@ -90,13 +90,13 @@ export function createKeyValues(queries: Queries): KeyValues {
     async get(organizationId, connectorId, keys, now) {
       const found = new Map<string, StoredValue>();
       if (keys.length === 0) return found;
-      const byDigest = new Map(keys.map((key) => [digestOf(key).toString('hex'), key]));
+      const byDigest = new Map(keys.map((key) => [digestOf(key), key]));
       const rows = await queries
-        .select({ digest: entries.digest, value: entries.value, updatedAt: entries.updatedAt })
+        .select({ digest: hexDigest, value: entries.value, updatedAt: entries.updatedAt })
         .from(entries)
-        .where(and(living(organizationId, connectorId, now), inArray(entries.digest, keys.map(digestOf))));
+        .where(and(living(organizationId, connectorId, now), isOneOf([...byDigest.keys()])));
       for (const { digest, value, updatedAt } of rows) {
-        const key = byDigest.get(digest.toString('hex'));
+        const key = byDigest.get(digest);
         if (key !== undefined) found.set(key, { value, updatedAt });
       }
       return found;
@@ -123,8 +123,14 @@ export function createKeyValues(queries: Queries): KeyValues {
   };
 }
 
-/** Returns the SHA-256 of a key. */
-const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+/** Returns the SHA-256 of a key, in hexadecimal. */
+const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+const hexDigest = sql<string>`encode(${entries.digest}, 'hex')`;
+
+/** Selects entries by digest. One parameter for all: a list of them takes several times as long. */
+const isOneOf = (digests: readonly string[]): SQL =>
+  sql`${entries.digest} = any (array(select decode(hex, 'hex') from unnest(string_to_array(${digests.join()}, ',')) as hex))`;
 
 const hasExpired = (connectorId: string | typeof tables.connectorId, now: Date) =>
   and(eq(entries.connectorId, connectorId), lte(entries.expiresAt, now));
@@ -194,7 +200,7 @@ function sizeWith(
 ): Pick<Counts, 'keys' | 'bytes'> {
   const size = { keys, bytes };
   for (const row of rows) {
-    const replaced = before.get(row.digest.toString('hex'));
+    const replaced = before.get(row.digest);
     if (replaced === undefined) size.keys += 1;
     size.bytes += row.bytes - (replaced ?? 0);
   }
@@ -202,7 +208,8 @@ function sizeWith(
 }
 
 interface NewRow {
-  digest: Buffer;
+  /** In hexadecimal. */
+  digest: string;
   value: string;
   bytes: number;
 }
@@ -248,10 +255,10 @@ async function lockTable(queries: Queries, connectorId: string, token: number): 
 async function bytesOf(queries: Queries, connectorId: string, rows: readonly NewRow[]): Promise<Map<string, number>> {
   const digests = rows.map(({ digest }) => digest);
   const found = await queries
-    .select({ digest: entries.digest, bytes: entries.bytes })
+    .select({ digest: hexDigest, bytes: entries.bytes })
     .from(entries)
-    .where(and(eq(entries.connectorId, connectorId), inArray(entries.digest, digests)));
-  return new Map(found.map(({ digest, bytes }) => [digest.toString('hex'), bytes]));
+    .where(and(eq(entries.connectorId, connectorId), isOneOf(digests)));
+  return new Map(found.map(({ digest, bytes }) => [digest, bytes]));
 }
 
 async function upsert(
@@ -263,9 +270,7 @@ async function upsert(
 ): Promise<void> {
   const expiresAt = ttlMs === undefined ? null : new Date(now.getTime() + ttlMs).toISOString();
   // One parameter for all rows: a statement has at most 65,535.
-  const incoming = JSON.stringify(
-    rows.map(({ digest, value, bytes }) => ({ d: digest.toString('hex'), v: value, b: bytes })),
-  );
+  const incoming = JSON.stringify(rows.map(({ digest, value, bytes }) => ({ d: digest, v: value, b: bytes })));
   await queries
     .insert(entries)
     .select(
