@@ -50,14 +50,15 @@ export default async function enrichments() {
     const at = (join_path) => ({ join_path, omit_metadata: true });
     const kv = { kv_lookup_output_id: filling.output_id, destination_key: 'user' };
     const cases = [
-      ['csv-table, 1,000 keys', 'csv-table', { ...inline, ...at('actor.id'), destination_path: 'user' }],
-      ['kv-lookup, 1,000 keys', 'kv-lookup', { ...kv, ...at('actor.id') }],
-      ['kv-lookup, every key for the first time', 'kv-lookup', { ...kv, ...at('id') }, 0.2],
+      { type: 'csv-table', keys: '1,000 keys', settings: { ...inline, ...at('actor.id'), destination_path: 'user' } },
+      { type: 'kv-lookup', keys: '1,000 keys', settings: { ...kv, ...at('actor.id') } },
+      { type: 'kv-lookup', keys: 'every key for the first time', settings: { ...kv, ...at('id') }, share: 0.2 },
     ];
     const plain = await build(call, service.org, nowhere('Through a transform'), [
       { component_id: transform, component_type: 'transform' },
     ]);
-    for (const [name, type, settings, share = 0.7] of cases) {
+    for (const { type, keys, settings, share = 0.7 } of cases) {
+      const name = `${type}, ${keys}`;
       const enrichment = await make('/v3/~/enrichments', { name, type, config: { settings, secrets: {} } });
       const ours = await build(call, service.org, nowhere(name), [
         { component_id: enrichment, component_type: 'enrichment' },
