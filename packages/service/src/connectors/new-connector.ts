@@ -18,7 +18,7 @@ export interface NewConnector {
   /**
    * Stores the connector with its secrets and, if its type listens, a port.
    * @returns the stored row
-   * @throws ApiError 409 `no_port`, 422 if the output that it names was deleted
+   * @throws ApiError 409 `no_port`, 400 if the output that it names was deleted
    */
   insert(tables: Tables): Promise<[stored: Connector, notes: SecretNote[]]>;
 }

@@ -31,7 +31,7 @@ export function referredOutput(
 
 /** Creates the error for a setting that names no output of the organization. */
 export const unknownOutput = ({ field, type }: Pick<ReferredOutput, 'field' | 'type'>): ApiError =>
-  new ApiError(422, 'invalid_config', 'Some fields are not valid.', {
+  new ApiError(400, 'invalid_config', 'Some fields are not valid.', {
     details: {
       issues: [
         {
@@ -45,7 +45,7 @@ export const unknownOutput = ({ field, type }: Pick<ReferredOutput, 'field' | 't
 
 /**
  * Locks the output that settings name against deletion until the transaction ends.
- * @throws ApiError 422 if it does not exist
+ * @throws ApiError 400 if it does not exist
  */
 export async function holdOutput(
   tables: Tables,

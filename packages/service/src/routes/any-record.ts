@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { isRecord, type DataRecord } from '@connector-frame/engine';
 import { invalidRequest } from '../api-error.js';
 
-export const JsonObject = z.record(z.string(), z.unknown());
+/** Any JSON object. */
+export const JsonObject = z.record(z.string(), z.unknown()).openapi('JsonObject');
 
 /** A record in a request. */
 export const AnyRecord = z

@@ -15,7 +15,7 @@ import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, ConnectorSecrets, SecretNote, Tables } from '../store/store.js';
-import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
+import { CONFIG_ERRORS, connectorBodies, TEST_ERRORS, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { kindNames } from './kind-names.js';
@@ -36,13 +36,15 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `create${name}`,
         summary: `Create an ${kind}`,
+        description: `\`config\` must match the JSON Schemas of the type. \`settings\` are stored as given, without the defaults, and \`secrets\` are encrypted. With \`test_connection=true\`, connects first and saves only if that works.`,
         access,
         params: Org,
         query: TestQuery,
         body: bodies.create,
         idempotent: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: { ...CONFIG_ERRORS, 400: TEST_ERRORS[400] },
       },
       (call) => create(context, planner, kind, call),
       (call) => authorizeCreate(planner, kind, call),
@@ -61,8 +63,9 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         body: bodies.change,
         idempotent: true,
         conditional: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: CONFIG_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -74,14 +77,16 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `replace${name}`,
         summary: `Replace an ${kind}; absent secrets are kept`,
+        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration.`,
         access,
         params: OrgAndId,
         query: TestQuery,
         body: bodies.replace,
         idempotent: true,
         conditional: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: CONFIG_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),

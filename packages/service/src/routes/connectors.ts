@@ -32,6 +32,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `list${tag}`,
         summary: `List the ${plural} of an organization`,
+        description: `Settings are included. Of each secret, the list shows that it is stored, never its value.`,
         access: { permission: `${kind}:read`, session: 'deny' },
         params: Org,
         query: kind === 'enrichment' ? LongPageQuery : PageQuery,
@@ -41,7 +42,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
             kind === 'output'
               ? 'Oldest first. Those that the parent shares with a team are included.'
               : 'Oldest first.',
-          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }),
+          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }).openapi(`${name}List`),
         },
       },
       async ({ organization, query }) => {
@@ -62,8 +63,10 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `read${name}`,
         summary: `Read an ${kind}`,
+        description: `\`component_of\` lists the pipelines that use it. Send the ETag as \`If-Match\` with a change.`,
         access: { permission: `${kind}:read`, session: 'allow' },
         params: OrgAndId,
+        etag: true,
         response: { status: 200, description: 'The connector.', schema: ConnectorInUse },
       },
       async ({ c, principal, organization, params }) => {
@@ -97,6 +100,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `delete${name}`,
         summary: `Delete an ${kind} and its secrets`,
+        description: `Secrets of the organization that it refers to are kept. Delete the pipelines that use it first.`,
         access: { permission: `${kind}:delete`, session: 'deny' },
         params: OrgAndId,
         conditional: true,
@@ -104,7 +108,9 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
           kind === 'enrichment'
             ? { status: 200, description: 'Deleted.', schema: Deleted }
             : { status: 200, description: 'The deleted resource.', schema: ConnectorInUse },
-        errorStatuses: [409],
+        errorStatuses: {
+          409: `Pipelines${kind === 'output' ? ', or enrichments that look it up,' : ''} still use it; \`additional_details\` names them.`,
+        },
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {

@@ -3,11 +3,10 @@ import { ConnectorError, systemClock, tryEnrichment } from '@connector-frame/eng
 import { ApiError, invalidRequest } from '../api-error.js';
 import { openPlan } from '../connectors/plan-write.js';
 import { createPlanner } from '../connectors/planner.js';
-import { SecretWrite } from '../connectors/secret-write.js';
 import { organizationRoute, type OrganizationCall, type ResponseData, type Route } from '../http/route.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { AnyRecord, bytesOf, JsonBytes, JsonObject, recordIn } from './any-record.js';
 import { countTest } from './connection-tests.js';
+import { Config, TEST_ERRORS } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { Org, TypeId } from './schemas.js';
 
@@ -17,10 +16,7 @@ const TIME_LIMIT = 15_000;
 const TryEnrichment = z
   .object({
     type_id: TypeId,
-    config: z.strictObject({
-      settings: JsonObject.default({}),
-      secrets: z.record(z.string(), SecretWrite.nullable()).default({}),
-    }),
+    config: Config,
     record: AnyRecord,
     use_mocked_data: z.boolean().default(false).openapi({
       description: '`true`: nothing is looked up; the record gets an example of what the type returns.',
@@ -47,6 +43,9 @@ const TriedEnrichment = z
   })
   .openapi('TriedEnrichment');
 
+const WRONG =
+  'The request is malformed, the configuration does not match its type (`invalid_config`, with `issues`), the enrichment rejects the record, or the lookup does not work: `test_failed` with a `reason`, or `egress_refused` for a private address.';
+
 /** Routes that apply an enrichment to one record. They save nothing. */
 export function enrichmentSandboxRoutes(context: RouteContext): Route[] {
   return [
@@ -63,7 +62,7 @@ export function enrichmentSandboxRoutes(context: RouteContext): Route[] {
         params: Org,
         body: TryEnrichment,
         response: { status: 200, description: 'The enriched record.', schema: TriedEnrichment },
-        errorStatuses: [422],
+        errorStatuses: { ...TEST_ERRORS, 400: WRONG },
       },
       (call) => attempt(context, call),
     ),
@@ -105,4 +104,4 @@ async function attempt(
 }
 
 const rejected = (reason: string): ApiError =>
-  invalidPipeline([{ path: '/record', code: 'invalid', message: `The enrichment rejects the record: ${reason}` }]);
+  invalidRequest('The enrichment rejects the record.', { issues: [{ path: '/record', message: reason }] });

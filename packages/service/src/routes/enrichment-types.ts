@@ -10,18 +10,20 @@ const EnrichmentMeta = z
     type_id: z.string(),
     name: z.string(),
     description: z.string(),
-    connector_category: z.string(),
+    connector_category: z.string().openapi({ example: 'Universal' }),
     house: z.string().openapi({ description: 'The vendor.' }),
     in_beta: z.boolean(),
     internal: z.literal(false),
-    supported_features: z.object({ test_connection: z.boolean() }),
+    supported_features: z.object({ test_connection: z.boolean() }).openapi('EnrichmentFeatures'),
     version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
     config: z
       .object({
         settings: z.record(z.string(), z.unknown()),
         secrets: z.record(z.string(), z.unknown()),
       })
-      .openapi({ description: 'JSON Schema 2020-12 of `config.settings` and `config.secrets`.' }),
+      .openapi('EnrichmentMetaConfig', {
+        description: 'JSON Schema 2020-12 of `config.settings` and `config.secrets`.',
+      }),
   })
   .openapi('EnrichmentMeta');
 
@@ -50,6 +52,8 @@ export function enrichmentTypeRoutes({ catalog, tests }: RouteContext): Route[] 
         tag,
         operation: 'listEnrichmentMeta',
         summary: 'List the types of enrichments with their fields',
+        description:
+          'The types of `GET /v1/enrichments`, at the address of the public API and without icons. They are the same for every organization.',
         access,
         params: Org,
         response: { status: 200, description: 'All types, sorted by name.', schema: z.array(EnrichmentMeta) },
@@ -63,6 +67,8 @@ export function enrichmentTypeRoutes({ catalog, tests }: RouteContext): Route[] 
         tag,
         operation: 'readEnrichmentMeta',
         summary: 'Read a type of enrichments with its fields',
+        description:
+          '`config.settings` and `config.secrets` are the JSON Schemas of `config` of an enrichment with this type.',
         access,
         params: Org.extend({ type_id: TypeId }),
         response: { status: 200, description: 'The type.', schema: EnrichmentMeta },

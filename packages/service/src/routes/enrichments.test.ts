@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { throughEnrichment } from '../../../../test/support/enrichments-api.js';
-import { longOr } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
 import { createEngineLeases } from '../store/engine-leases.js';
@@ -19,7 +18,7 @@ const lookup = (output: string, rest: object = {}) => ({
   config: { settings: { kv_lookup_output_id: output, join_path: 'actor.id', destination_key: 'user', ...rest } },
 });
 
-describe.each(longOr([embedded(), postgresql()], [embedded()]))('enrichments on $name', (databases) => {
+describe.each(eachDatabase())('enrichments on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let api: Vendor;

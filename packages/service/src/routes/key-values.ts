@@ -6,7 +6,7 @@ import type { StoredValue } from '../store/key-values.js';
 import type { Connector } from '../store/store.js';
 import { bytesOf, JsonBytes } from './any-record.js';
 import type { RouteContext } from './context.js';
-import { Id, Org } from './schemas.js';
+import { Id, integer, Org } from './schemas.js';
 
 /** `type_id` of the outputs that have tables. */
 const TYPE = 'kv-lookup';
@@ -57,6 +57,7 @@ export function keyValueRoutes({ store, catalog, clock, keyValueLimits }: RouteC
         tag,
         operation: 'readKeyValueMetadata',
         summary: 'Read the size of the table of a KV lookup output',
+        description: 'A table that reaches `max_bytes` or `max_keys` throttles its output until keys expire.',
         access: { permission: 'output:read', session: 'deny' },
         params: Org,
         query: OutputQuery,
@@ -89,10 +90,12 @@ export function keyValueRoutes({ store, catalog, clock, keyValueLimits }: RouteC
         tag,
         operation: 'sampleKeyValues',
         summary: 'Read some entries of the table of a KV lookup output',
+        description:
+          'Which ones does not change between calls while they are in the table. Keys are not stored, only their digests.',
         access: data,
         params: Org,
         query: OutputQuery.extend({
-          num_entries: z.coerce.number().int().min(1).max(MAX_SAMPLE).openapi({ example: 10 }),
+          num_entries: integer({ min: 1, max: MAX_SAMPLE, fallback: 10, description: 'Maximum number of entries.' }),
         }),
         response: { status: 200, description: 'The entries, in no particular order.', schema: z.array(Entry) },
         errorStatuses: [404],
@@ -111,9 +114,13 @@ export function keyValueRoutes({ store, catalog, clock, keyValueLimits }: RouteC
         tag,
         operation: 'readKeyValue',
         summary: 'Read the entry of a key in the table of a KV lookup output',
+        description:
+          'What an enrichment with this output finds for the key. Responds with 404 if the key is absent or expired.',
         access: data,
         params: Org,
-        query: OutputQuery.extend({ key: z.string().min(1).max(4_000).openapi({ example: 'u-1' }) }),
+        query: OutputQuery.extend({
+          key: z.string().min(1).max(4_000).openapi({ description: 'The key, as text.', example: 'u-1' }),
+        }),
         response: { status: 200, description: 'The entry.', schema: Entry },
         errorStatuses: [404],
       },

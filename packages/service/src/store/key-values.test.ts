@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { createEngineLeases } from './engine-leases.js';
 import { createKeyValueWriter, type KeyValueLimits } from './key-values.js';
@@ -8,7 +8,7 @@ const START = Date.UTC(2026, 0, 1);
 const at = (ms: number): Date => new Date(START + ms);
 const HOUR = 3_600_000;
 
-describe.each([embedded(), postgresql()])('key-value tables on $name', (databases) => {
+describe.each(eachDatabase())('key-value tables on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let token: number;

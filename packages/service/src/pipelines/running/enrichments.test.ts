@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../../test/support/databases.js';
 import { throughEnrichment } from '../../../../../test/support/enrichments-api.js';
-import { longOr } from '../../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
 
@@ -24,7 +23,7 @@ const expected = (n: number) => {
 const csv = (name: string) => ({ type: 'inline', inline: { csv: `id,name\n1,${name}\n` } });
 
 /** Pipelines that fill key-value tables and look things up, in the engine of the service. */
-describe.each(longOr([embedded(), postgresql()], [embedded()]))('enrichments in pipelines on $name', (databases) => {
+describe.each(eachDatabase())('enrichments in pipelines on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;
