@@ -30,17 +30,20 @@ const TypeHead = z.object({
   version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });
 
+/** The fields of a connector type. */
+export const ConnectorTypeConfig = z
+  .object({
+    settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+    secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+  })
+  .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' });
+
 const fields = {
   order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in display order.' }),
   fixed_destination: z.string().optional().openapi({
     description: "The vendor's host, if no setting determines where secrets are sent.",
   }),
-  config: z
-    .object({
-      settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-      secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-    })
-    .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' }),
+  config: ConnectorTypeConfig,
 };
 
 const TypeRow = TypeHead.extend({

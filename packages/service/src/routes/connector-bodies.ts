@@ -26,7 +26,7 @@ export const TEST_ERRORS = {
  */
 export const Settings = z.record(z.string(), z.unknown()).openapi('ConnectorSettings', {
   description:
-    'The settings of a connector, by name. They depend on its type: `config.settings` of `GET /v1/inputs/{type_id}` or `GET /v1/outputs/{type_id}` is their JSON Schema, and 400 `invalid_config` names those that do not match it. A setting that is absent has its default.',
+    'The settings of a connector, by name. They depend on its type: `config.settings` of `GET /v1/inputs/{type_id}`, `GET /v1/outputs/{type_id}` or `GET /v1/enrichments/{type_id}` is their JSON Schema, and 400 `invalid_config` names those that do not match it. A setting that is absent has its default.',
   example: { org_url: 'https://acme.okta.com' },
 });
 export const Secrets = z.record(z.string(), z.union([SecretWrite, z.null()])).openapi('ConnectorSecretsWrite', {
@@ -59,6 +59,7 @@ const typeNames = (kind: ConnectorKind, absent: string) => ({
 
 const examples = {
   enrichment: {
+    name: 'Users by ID',
     type: 'http-lookup',
     config: {
       settings: {
@@ -70,6 +71,7 @@ const examples = {
     },
   },
   input: {
+    name: 'Production',
     type: 'okta-systemlog',
     config: {
       settings: { org_url: 'https://acme.okta.com' },
@@ -77,6 +79,7 @@ const examples = {
     },
   },
   output: {
+    name: 'Production',
     type: 'http',
     config: {
       settings: { endpoint: 'https://logs.acme.com/ingest', method: 'POST', payload_structure: 'array' },
@@ -91,11 +94,11 @@ const examples = {
  */
 export function connectorBodies(kind: ConnectorKind) {
   const { name: Kind } = kindNames[kind];
-  const { type, config } = examples[kind];
-  const example = { name: 'Production', type, config };
+  const example = examples[kind];
+  const { type, config } = example;
   // An output can name its type in either of two fields, which `required` can't express.
-  const needed = kind === 'input' ? ['type'] : [];
-  const typed = typeNames(kind, kind === 'input' ? '' : 'Required, unless `output_type` is given.');
+  const needed = kind === 'output' ? [] : ['type'];
+  const typed = typeNames(kind, kind === 'output' ? 'Required, unless `output_type` is given.' : '');
   const unchanged = typeNames(kind, 'It cannot change.');
   return {
     create: z
@@ -116,7 +119,7 @@ export function connectorBodies(kind: ConnectorKind) {
         ...unchanged,
         config: PartialConfig.optional(),
       })
-      .openapi(`Change${Kind}`, { example: { name: 'Production, renamed' } }),
+      .openapi(`Change${Kind}`, { example: { name: `${example.name}, renamed` } }),
     test: z
       .object({
         ...typed,

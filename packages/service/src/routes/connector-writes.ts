@@ -10,7 +10,7 @@ import { holdOutput } from '../connectors/referred-output.js';
 import { storePlan } from '../connectors/store-plan.js';
 import { notOwned } from '../connectors/not-owned.js';
 import { sharesOf, type ShareDetails } from '../connectors/share-details.js';
-import { invalidRequest, notFound } from '../api-error.js';
+import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
@@ -20,6 +20,13 @@ import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { kindNames } from './kind-names.js';
 import { Org, OrgAndId } from './schemas.js';
+
+const TESTED = 'With `test_connection=true`, connects with the result first and saves only if that works.';
+const CHANGE_ERRORS = {
+  ...CONFIG_ERRORS,
+  400: TEST_ERRORS[400],
+  409: `${CONFIG_ERRORS[409]} With \`test_connection=true\`, also if the connector changed during the test (\`conflict\`; retry).`,
+} as const;
 
 /** Routes that create, change and replace connectors. */
 export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
@@ -56,7 +63,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `change${name}`,
         summary: `Update an ${kind}; absent properties are kept`,
-        description: '`config.settings` replaces all settings; secrets are updated one by one.',
+        description: `\`config.settings\` replaces all settings; secrets are updated one by one. ${TESTED}`,
         access,
         params: OrgAndId,
         query: TestQuery,
@@ -65,7 +72,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         conditional: true,
         etag: true,
         response,
-        errorStatuses: CONFIG_ERRORS,
+        errorStatuses: CHANGE_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -77,7 +84,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `replace${name}`,
         summary: `Replace an ${kind}; absent secrets are kept`,
-        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration.`,
+        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration. ${TESTED}`,
         access,
         params: OrgAndId,
         query: TestQuery,
@@ -86,7 +93,7 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         conditional: true,
         etag: true,
         response,
-        errorStatuses: CONFIG_ERRORS,
+        errorStatuses: CHANGE_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -152,14 +159,14 @@ async function update(
 ): Promise<ResponseData> {
   const { c, principal, organization, params, body, commit } = call;
   const vault = await context.vault.ofOrganization(context.store, organization.id);
-  if (call.query.test_connection === 'true') await testFirst(context, planner, kind, call);
+  const tested = call.query.test_connection === 'true' ? await testFirst(context, planner, kind, call) : undefined;
   const response = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
     if (!before) throw await notOwned(tables, organization.id, kind, params.id, principal);
-    requireMatch(c.req.header('if-match'), versionTag(before.version));
-    if ((typeNamed(body) ?? before.type) !== before.type) {
-      throw invalidRequest("The type of a connector can't change. Create a new one.");
-    }
+    requireChangeable(before, call);
+    // What the change leaves as it is was tested, too.
+    if (tested !== undefined && tested !== before.version)
+      throw new ApiError(409, 'conflict', 'The connector changed during the connection test. Try again.');
     const now = new Date(context.clock.now());
     const after: Connector = {
       ...before,
@@ -207,25 +214,37 @@ const writeOf = (
   before,
 });
 
+/** @throws ApiError 412 if the caller read another version; 400 if its type would change */
+function requireChangeable(before: Connector, { c, body }: UpdateCall): void {
+  requireMatch(c.req.header('if-match'), versionTag(before.version));
+  if ((typeNamed(body) ?? before.type) !== before.type) {
+    throw invalidRequest("The type of a connector can't change. Create a new one.");
+  }
+}
+
 /**
  * Connects with the configuration that a connector would have after a change.
+ * @returns the version that the change was applied to
  * @throws ApiError 400 if that fails
  */
 async function testFirst(
   context: RouteContext,
   planner: Planner,
   kind: ConnectorKind,
-  { c, principal, organization, params, body }: UpdateCall,
-): Promise<void> {
+  call: UpdateCall,
+): Promise<number> {
+  const { c, principal, organization, params, body } = call;
   const { store, tests, vault: vaults } = context;
   const before = await store.connectors.withSecrets(organization.id, params.id);
   if (before?.connector.kind !== kind) throw await notOwned(store, organization.id, kind, params.id, principal);
+  requireChangeable(before.connector, call);
   const type = planner.type(before.connector.type);
   await countTest(context, { principal, organization, type });
   const vault = await vaults.ofOrganization(store, organization.id);
   const write = writeOf(type, body.config ?? { secrets: {} }, before);
   const plan = await planner.plan(write, { vault, tables: store, principal, organization });
   await tests.run(type, openPlan(plan, type), { organizationId: organization.id, signal: c.req.raw.signal });
+  return before.connector.version;
 }
 
 const saved = (

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
+import { ConnectorTypeConfig } from './catalog.js';
 import type { RouteContext } from './context.js';
 import { Org, TypeId } from './schemas.js';
 
@@ -16,14 +17,7 @@ const EnrichmentMeta = z
     internal: z.literal(false),
     supported_features: z.object({ test_connection: z.boolean() }).openapi('EnrichmentFeatures'),
     version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
-    config: z
-      .object({
-        settings: z.record(z.string(), z.unknown()),
-        secrets: z.record(z.string(), z.unknown()),
-      })
-      .openapi('EnrichmentMetaConfig', {
-        description: 'JSON Schema 2020-12 of `config.settings` and `config.secrets`.',
-      }),
+    config: ConnectorTypeConfig,
   })
   .openapi('EnrichmentMeta');
 

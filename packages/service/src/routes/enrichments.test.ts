@@ -23,13 +23,18 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
   let acme: Tenant;
   let api: Vendor;
   let folder: string;
+  /** Runs before the API responds to the next request. */
+  let interrupt: (() => Promise<unknown>) | undefined;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'lookups-'));
     await writeFile(join(folder, 'users.csv'), 'id,name\nu-1,Ana\n');
-    api = await startVendor(({ url, headers }) =>
-      headers.authorization === TOKEN ? { body: { path: url } } : { status: 401 },
-    );
+    api = await startVendor(async ({ url, headers }) => {
+      const run = interrupt;
+      interrupt = undefined;
+      await run?.();
+      return headers.authorization === TOKEN ? { body: { path: url } } : { status: 401 };
+    });
     service = await createTestService({
       database: await databases.open(),
       egressAllow: ['127.0.0.0/8'],
@@ -156,6 +161,31 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     expect(file.body).toMatchObject({ message: 'success', summary: 'The table has 1 different keys' });
   });
 
+  it('and inputs and outputs are tested before a PUT or PATCH with test_connection=true', async () => {
+    const secrets = { auth_headers: { value: { Authorization: TOKEN } } };
+    const settings = { endpoint: `${api.origin}/ingest`, method: 'POST', payload_structure: 'array' };
+    const body = { name: 'Log', type: 'http', config: { settings, secrets } };
+    const id = await make('/v2/~/outputs', body);
+    const wrong = { ...body, config: { settings, secrets: { auth_headers: { value: { Authorization: 'wrong' } } } } };
+    const path = `/v2/~/outputs/${id}?test_connection=true`;
+    for (const method of ['PUT', 'PATCH']) {
+      expect((await send(method, path, wrong)).body.error_type, method).toBe('test_failed');
+      expect((await send(method, path, { ...body, type: 'dev-null' })).status, method).toBe(400);
+    }
+    expect((await send('GET', `/v1/~/outputs/${id}`)).body.version).toBe(1);
+    for (const method of ['PUT', 'PATCH']) expect((await send(method, path, body)).status, method).toBe(200);
+
+    const requests = api.requests.length;
+    const key = { key: acme.key, body, headers: { 'if-match': '"1"' } };
+    expect((await service.call('PUT', path.replace('~', acme.team), key)).status).toBe(412);
+    expect(api.requests.length).toBe(requests);
+
+    // What is saved is what was tested.
+    interrupt = () => send('PATCH', `/v2/~/outputs/${id}`, { config: { settings: { ...settings, method: 'PUT' } } });
+    const late = await send('PATCH', path, { config: { secrets } });
+    expect([late.status, late.body.error_type]).toEqual([409, 'conflict']);
+  });
+
   it('send a stored secret only where it was entered for (S03)', async () => {
     const id = await make('/v3/~/enrichments', http());
     const elsewhere = { config: { settings: { ...http().config.settings, url: 'https://evil.example/{key}' } } };
@@ -188,7 +218,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     // A list of destinations holds for enrichments, too.
     const listed = await make('/v2/~/secrets', { name: 'Elsewhere', value: 'x', destinations: [] });
     const wrong = await send('PATCH', `/v3/~/enrichments/${id}`, { config: { secrets: { api_key: { id: listed } } } });
-    expect([wrong.status, wrong.body.error_type]).toEqual([422, 'secret_not_allowed']);
+    expect([wrong.status, wrong.body.error_type]).toEqual([400, 'secret_not_allowed']);
     await send('DELETE', `/v3/~/enrichments/${id}`);
     expect((await send('DELETE', `/v2/~/secrets/${secret}`)).status).toBe(204);
   });
@@ -206,7 +236,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     for (const output of [UNKNOWN, foreign.body.id, nowhere]) {
       const { status, body } = await send('POST', '/v3/~/enrichments', lookup(output));
       expect([status, body.additional_details.issues]).toEqual([
-        422,
+        400,
         [
           {
             path: '/settings/kv_lookup_output_id',
@@ -254,7 +284,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     expect([refused.status, refused.body.additional_details.pipelines[0].id]).toEqual([409, pipeline]);
     expect((await send('GET', `/v3/~/enrichments/${id}`)).body.component_of).toMatchObject([{ id: pipeline }]);
     const wrong = await send('POST', '/v2/~/pipelines', { name: 'P', ...throughEnrichment(input, output, output) });
-    expect([wrong.status, wrong.body.additional_details.issues?.[0]?.path]).toEqual([422, '/nodes/1/component_id']);
+    expect([wrong.status, wrong.body.additional_details.issues?.[0]?.path]).toEqual([400, '/nodes/1/component_id']);
 
     const withOverrides = (settings: object, component = id) => {
       const graph = throughEnrichment(input, component, output);
@@ -274,12 +304,12 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
       `/v2/~/pipelines/${pipeline}`,
       withOverrides({ url: 'https://evil.example/{key}' }),
     );
-    expect([moved.status, moved.body.additional_details.issues[0].code]).toEqual([422, 'secret_reentry_required']);
+    expect([moved.status, moved.body.additional_details.issues[0].code]).toEqual([400, 'secret_reentry_required']);
     const kv = await make('/v3/~/enrichments', lookup(await table()));
     const another = withOverrides({ kv_lookup_output_id: await table() }, kv);
     const table2 = await send('PATCH', `/v2/~/pipelines/${pipeline}`, another);
     expect([table2.status, table2.body.additional_details.issues[0]]).toMatchObject([
-      422,
+      400,
       { path: '/nodes/1/config_overrides/settings/kv_lookup_output_id', code: 'not_supported' },
     ]);
     const renamed = await send('PATCH', `/v2/~/pipelines/${pipeline}`, withOverrides({ omit_metadata: true }, kv));
@@ -305,7 +335,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
       expect((await attempt({}, record)).body.record_json).toEqual({ actor: { id: 'u-1', user } });
     const { config } = http({ error_on_missing_key: true });
     const rejected = await attempt({ config }, { actor: {} });
-    expect([rejected.status, rejected.body.additional_details.issues[0]]).toMatchObject([422, { path: '/record' }]);
+    expect([rejected.status, rejected.body.additional_details.issues[0]]).toMatchObject([400, { path: '/record' }]);
     const denied = await attempt({ config: http({}, { auth_headers: { value: { Authorization: 'no' } } }).config });
     expect([denied.status, denied.body.error_type, denied.body.additional_details]).toEqual([
       400,
@@ -314,7 +344,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     ]);
     expect((await attempt({}, '[1]')).status).toBe(400);
     expect((await attempt({ type_id: 'nothing' })).status).toBe(400);
-    expect((await attempt({ config: { settings: {} } })).status).toBe(422);
+    expect((await attempt({ config: { settings: {} } })).status).toBe(400);
   });
 
   it('read the tables of KV lookup outputs: their size, some entries, and one', async () => {

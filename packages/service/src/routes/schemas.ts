@@ -40,7 +40,9 @@ export const PageQuery = z.object({
 });
 
 /** The default of lists of enrichments in the public API. */
-export const LongPageQuery = PageQuery.extend({ limit: PageQuery.shape.limit.unwrap().default(100) });
+export const LongPageQuery = PageQuery.extend({
+  limit: integer({ min: 1, max: 1_000, fallback: 100, description: 'Maximum number of rows.' }),
+});
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
