@@ -157,7 +157,7 @@ async function update(
   kind: ConnectorKind,
   call: UpdateCall,
 ): Promise<ResponseData> {
-  const { c, principal, organization, params, body, commit } = call;
+  const { principal, organization, params, body, commit } = call;
   const vault = await context.vault.ofOrganization(context.store, organization.id);
   const tested = call.query.test_connection === 'true' ? await testFirst(context, planner, kind, call) : undefined;
   const response = await commit(async (tables) => {
