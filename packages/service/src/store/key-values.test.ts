@@ -1,36 +1,49 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../../test/support/databases.js';
-import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { createStore } from './create-store.js';
+import type { Database } from './database.js';
 import { createEngineLeases } from './engine-leases.js';
 import { createKeyValueWriter, type KeyValueLimits } from './key-values.js';
+import type { Store } from './store.js';
 
 const START = Date.UTC(2026, 0, 1);
 const at = (ms: number): Date => new Date(START + ms);
 const HOUR = 3_600_000;
 
 describe.each(eachDatabase())('key-value tables on $name', (databases) => {
-  let service: TestService;
-  let acme: Tenant;
+  let database: Database;
+  let store: Store;
+  let acme: string;
   let token: number;
 
   beforeAll(async () => {
-    service = await createTestService({ database: await databases.open() });
-    acme = await service.tenant('Acme');
-    token = (await createEngineLeases(service.database.queries).acquire('test', 600_000)) ?? 0;
+    database = await databases.open();
+    store = createStore(database);
+    acme = await organization('Acme');
+    token = (await createEngineLeases(database.queries).acquire('test', 600_000)) ?? 0;
   });
   afterAll(async () => {
-    await service.store.close();
+    await store.close();
     await databases.close();
   });
 
+  async function organization(name: string): Promise<string> {
+    const row = { id: randomUUID(), parentId: null, name, description: '', friendlyName: '', allowedOrigins: [] };
+    await store.organizations.insert({ ...row, createdAt: at(0), updatedAt: at(0) });
+    return row.id;
+  }
+
   /** Creates an output, and returns how to use its table. */
-  async function table(limits: KeyValueLimits = { maxBytes: 1_000_000, maxKeys: 1_000 }, tenant = acme) {
-    const body = { name: 'Users', type: 'kv-lookup', config: { settings: { key_field: 'id' } } };
-    const { id } = (await service.call('POST', `/v2/${tenant.team}/outputs`, { key: tenant.key, body })).body;
-    const writer = createKeyValueWriter(service.database, token, limits);
-    const { keyValues } = service.store;
+  async function table(limits: KeyValueLimits = { maxBytes: 1_000_000, maxKeys: 1_000 }, organizationId = acme) {
+    const id = randomUUID();
+    const output = { id, organizationId, kind: 'output', type: 'kv-lookup', name: 'Users', description: '' } as const;
+    const rest = { settings: { key_field: 'id' }, version: 1, createdAt: at(0), updatedAt: at(0) };
+    await store.connectors.insert({ ...output, ...rest, port: null, refersTo: null });
+    const writer = createKeyValueWriter(database, token, limits);
+    const { keyValues } = store;
     return {
-      id: String(id),
+      id,
       put: (entries: Record<string, string>, ms = 0, ttl?: number) =>
         writer.put(
           id,
@@ -38,22 +51,22 @@ describe.each(eachDatabase())('key-value tables on $name', (databases) => {
           at(ms),
           ttl,
         ),
-      get: async (keys: string[], ms = 0, organization = tenant.team) => {
-        const found = await keyValues.get(organization, id, keys, at(ms));
+      get: async (keys: string[], ms = 0, reader = organizationId) => {
+        const found = await keyValues.get(reader, id, keys, at(ms));
         return Object.fromEntries(Array.from(found, ([key, { value }]) => [key, value]));
       },
       size: async (ms = 0) => {
-        const { keys, bytes } = await keyValues.size(tenant.team, id, at(ms));
+        const { keys, bytes } = await keyValues.size(organizationId, id, at(ms));
         return [keys, bytes];
       },
       sweep: async (ms: number) => {
-        while (await service.store.transaction((tables) => tables.keyValues.sweep(at(ms))));
+        while (await store.transaction((tables) => tables.keyValues.sweep(at(ms))));
       },
     };
   }
 
   const physicalRows = async (id: string): Promise<number> => {
-    const [row] = await service.database.script((run) =>
+    const [row] = await database.script((run) =>
       run(`select count(*)::int as rows from key_value_entries where connector_id = '${id}'`),
     );
     return Number(row?.['rows']);
@@ -76,7 +89,7 @@ describe.each(eachDatabase())('key-value tables on $name', (databases) => {
 
   it('of one write with a key several times, the last value counts', async () => {
     const { id, get, size } = await table();
-    const writer = createKeyValueWriter(service.database, token, { maxBytes: 100, maxKeys: 10 });
+    const writer = createKeyValueWriter(database, token, { maxBytes: 100, maxKeys: 10 });
     await writer.put(
       id,
       [
@@ -97,7 +110,7 @@ describe.each(eachDatabase())('key-value tables on $name', (databases) => {
     expect(await get(['old', 'renewed', 'forever'], HOUR - 1)).toEqual({ old: '1', renewed: '2', forever: '3' });
     expect(await get(['old', 'renewed', 'forever'], HOUR)).toEqual({ renewed: '2', forever: '3' });
     expect([await size(HOUR), await physicalRows(id)]).toEqual([[2, 16], 3]);
-    expect((await service.store.keyValues.sample(acme.team, id, 10, at(HOUR))).length).toBe(2);
+    expect((await store.keyValues.sample(acme, id, 10, at(HOUR))).length).toBe(2);
     await sweep(HOUR);
     expect([await size(HOUR), await physicalRows(id)]).toEqual([[2, 16], 2]);
     await sweep(10 * HOUR);
@@ -124,35 +137,35 @@ describe.each(eachDatabase())('key-value tables on $name', (databases) => {
   it('a table that is larger than a lowered limit takes what does not grow it', async () => {
     const { id, put, get } = await table();
     await put({ a: '111', b: '2' });
-    const lower = createKeyValueWriter(service.database, token, { maxBytes: 1, maxKeys: 1 });
+    const lower = createKeyValueWriter(database, token, { maxBytes: 1, maxKeys: 1 });
     await lower.put(id, [{ key: 'a', value: '1' }], at(0));
     expect(await get(['a'])).toEqual({ a: '1' });
   });
 
   it('another organization finds nothing, also with the id of the output', async () => {
-    const globex = await service.tenant('Globex');
+    const globex = await organization('Globex');
     const { id, put, get } = await table();
     await put({ a: '1' });
-    expect(await get(['a'], 0, globex.team)).toEqual({});
-    expect(await service.store.keyValues.size(globex.team, id, at(0))).toMatchObject({ keys: 0 });
-    expect(await service.store.keyValues.sample(globex.team, id, 10, at(0))).toEqual([]);
+    expect(await get(['a'], 0, globex)).toEqual({});
+    expect(await store.keyValues.size(globex, id, at(0))).toMatchObject({ keys: 0 });
+    expect(await store.keyValues.sample(globex, id, 10, at(0))).toEqual([]);
   });
 
   it('a process that lost the lease writes nothing', async () => {
     const { id, put, get } = await table();
     await put({ a: 'new' });
-    const stale = createKeyValueWriter(service.database, token - 1, { maxBytes: 1_000, maxKeys: 10 });
+    const stale = createKeyValueWriter(database, token - 1, { maxBytes: 1_000, maxKeys: 10 });
     await expect(stale.put(id, [{ key: 'a', value: 'old' }], at(9))).rejects.toMatchObject({ code: 'not_running' });
     expect(await get(['a'])).toEqual({ a: 'new' });
   });
 
   it('entries of a deleted output, or organization, can not be read and are deleted by the sweeper', async () => {
-    const initech = await service.tenant('Initech');
+    const initech = await organization('Initech');
     const [one, other] = [await table(), await table(undefined, initech)];
     await one.put({ a: '1' });
     await other.put({ a: '1' });
-    await service.call('DELETE', `/v1/${acme.team}/outputs/${one.id}`, { key: acme.key });
-    await service.call('DELETE', `/v3/${initech.id}/organizations/${initech.team}`, { key: initech.key });
+    await store.connectors.remove(one.id);
+    await store.organizations.remove(initech);
     expect([await one.get(['a']), await other.get(['a'])]).toEqual([{}, {}]);
     await one.sweep(0);
     expect([await physicalRows(one.id), await physicalRows(other.id)]).toEqual([0, 0]);
