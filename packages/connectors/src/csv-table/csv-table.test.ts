@@ -6,8 +6,10 @@ import { createEgress } from '@connector-frame/engine/egress';
 import { ManualClock } from '@connector-frame/engine/testing';
 import type { ConnectorContext } from '@connector-frame/engine/connector-api';
 import { typeOf } from '../../../../test/support/declared-fields.js';
-import { connectors } from '../index.js';
+import { cidrEnrichment } from '../cidr/index.js';
+import { csvTableEnrichment } from './index.js';
 
+const code = { 'csv-table': csvTableEnrichment, cidr: cidrEnrichment };
 const never = new AbortController().signal;
 
 async function folder(): Promise<string> {
@@ -16,15 +18,11 @@ async function folder(): Promise<string> {
   return made;
 }
 
-function enrichment(
-  type: 'csv-table' | 'cidr',
-  settings: Record<string, unknown>,
-  more: Partial<ConnectorContext> = {},
-) {
+function enrichment(type: keyof typeof code, settings: Record<string, unknown>, more: Partial<ConnectorContext> = {}) {
   const data = typeOf(`enrichment:${type}`);
   const paths = { join_path: 'id', ip_address_path: 'ip', destination_path: 'found' };
   const context = { type: data, egress: createEgress({ allow: [] }), clock: new ManualClock(), ...more };
-  const made = connectors(data).createEnrichment?.({ settings: { ...paths, ...settings }, secrets: {} }, context);
+  const made = code[type].createEnrichment?.({ settings: { ...paths, ...settings }, secrets: {} }, context);
   if (!made) throw new Error('There is no enrichment.');
   const find = async (...keys: string[]) => {
     const { results } = await made.lookUp(keys, never);
@@ -36,7 +34,7 @@ function enrichment(
   return {
     made,
     find,
-    test: () => connectors(data).testConnection?.({ settings, secrets: {} }, { ...context, signal: never }),
+    test: () => code[type].testConnection?.({ settings, secrets: {} }, { ...context, signal: never }),
   };
 }
 

@@ -10,16 +10,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createEgress } from '@connector-frame/engine/egress';
 import { ManualClock } from '@connector-frame/engine/testing';
 import { typeOf } from '../../../../test/support/declared-fields.js';
-import { connectors } from '../index.js';
+import { geoipEnrichment, geolocusEnrichment } from './index.js';
 
 const folder = fileURLToPath(new URL('../../../../test/support/mmdb', import.meta.url));
+const code = { geoip: geoipEnrichment, geolocus: geolocusEnrichment };
 const never = new AbortController().signal;
 
-function lookup(type: 'geoip' | 'geolocus', settings: Record<string, unknown>, lookupFolders = [folder]) {
+function lookup(type: keyof typeof code, settings: Record<string, unknown>, lookupFolders = [folder]) {
   const data = typeOf(`enrichment:${type}`);
   const config = { settings: { ip_address_path: 'ip', destination_path: 'geo', ...settings }, secrets: {} };
   const context = { type: data, egress: createEgress({ allow: [] }), clock: new ManualClock(), lookupFolders };
-  const made = connectors(data).createEnrichment?.(config, context);
+  const made = code[type].createEnrichment?.(config, context);
   const find = async (...keys: string[]) => {
     await made?.open?.(never);
     const { results } = (await made?.lookUp(keys, never)) ?? { results: new Map<string, never>() };
@@ -28,7 +29,7 @@ function lookup(type: 'geoip' | 'geolocus', settings: Record<string, unknown>, l
       return result && 'data' in result ? result.data : undefined;
     });
   };
-  return { find, test: () => connectors(data).testConnection?.(config, { ...context, signal: never }) };
+  return { find, test: () => code[type].testConnection?.(config, { ...context, signal: never }) };
 }
 
 const place = (name: string, geoname: number, latitude: number, longitude: number) => ({

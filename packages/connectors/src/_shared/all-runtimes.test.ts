@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exampleConfig } from '@connector-frame/catalog';
 import { expect, onTestFinished, test } from 'vitest';
-import { typeOf } from '../../../../../test/support/declared-fields.js';
-import { attempt, hurriedClock, noted } from '../../../../../test/support/output-attempt.js';
+import { typeOf } from '../../../../test/support/declared-fields.js';
+import { attempt, hurriedClock, noted } from '../../../../test/support/output-attempt.js';
 import { createEgress } from '@connector-frame/engine/egress';
-import { registry } from '../../registry.js';
+import { registry } from '../registry.js';
 
 /** Every name resolves to a closed address, so each test ends before its first connection. */
 const egress = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
@@ -44,3 +44,19 @@ test.each(outputs)(
     }
   },
 );
+
+const enrichments = [...registry].flatMap(([name, { createEnrichment }]) =>
+  createEnrichment ? [[name, createEnrichment] as const] : [],
+);
+
+test.each(enrichments)('%s runs with the fields that the catalog declares', async (name, create) => {
+  const type = typeOf(name);
+  for (const optional of [false, true]) {
+    const config = exampleConfig(type.config, { optional });
+    const lookupFolders = ['/nonexistent'];
+    const made = create(config, { type, egress, clock: hurriedClock(), keyValues, lookupFolders });
+    expect([made.joinPath.length > 0, made.destination.length > 0]).toEqual([true, true]);
+    expect(JSON.stringify(made.example).length).toBeGreaterThan(10);
+    await made.close?.();
+  }
+});
