@@ -154,3 +154,21 @@ test('pipelines with the same file share its content until all are closed', asyn
     undefined,
   ]);
 });
+
+test('a file whose run ends while it is read is not kept', async () => {
+  const own = await folder();
+  const path = join(own, 'users.csv');
+  const make = () => enrichment('csv-table', file('users.csv'), { lookupFolders: [own] });
+  // The file looks unchanged, so that content that is kept would be used.
+  const write = async (name: string) => {
+    await writeFile(path, `id,name\n1,${name}\n`);
+    await utimes(path, 1, 1);
+  };
+  await write('a');
+  const { made } = make();
+  const opened = made.open?.(never);
+  await made.close?.();
+  await opened;
+  await write('b');
+  expect(await make().find('1')).toEqual([{ id: '1', name: 'b' }]);
+});

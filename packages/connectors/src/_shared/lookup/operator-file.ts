@@ -63,6 +63,11 @@ export class OperatorFile<T> {
     const before = this.#loaded;
     this.#loaded = undefined;
     if (before) this.#release(before);
+    // A run can end while the file is read.
+    void this.#loading?.then(
+      () => this.close(),
+      () => undefined,
+    );
   }
 
   async #load(): Promise<T> {
