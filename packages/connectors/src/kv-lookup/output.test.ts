@@ -60,6 +60,7 @@ test('rejects what has no key, no value or a value that is too large, and stores
     '{"id":{},"v":1}',
     '{"id":"a"}',
     large,
+    '{"id":12345678901234567891,"v":1}',
     '{"id":"b","v":1}',
   ];
   const { rejected = [] } = await write(...lines);
@@ -67,6 +68,7 @@ test('rejects what has no key, no value or a value that is too large, and stores
     ...[0, 1, 2, 3].map((index) => [index, 'missing_key']),
     [4, 'missing_value'],
     [5, 'value_too_large'],
+    [6, 'missing_key'],
   ]);
   expect(put).toEqual([[[{ key: 'b', value: '1' }], undefined]]);
   expect(await write('{}')).toMatchObject({ rejected: [{ index: 0 }] });

@@ -1,5 +1,6 @@
 import {
   ConnectorError,
+  lookupKey,
   MAX_RESULT_BYTES,
   valueAt,
   WRITTEN,
@@ -17,6 +18,7 @@ import { pathAt } from '../_shared/lookup/settings.js';
 /** Limits of one transaction. */
 const BATCHING: Batching = { records: 2_000, bytes: 1_000_000, waitMs: 200, waitFrom: 'write' };
 const HOUR = 3_600_000;
+const MISSING_KEY = 'missing_key: The key field has no text, boolean, or number of at most 2^53.';
 
 /**
  * Writes records to a key-value table of the service, in order: the last record with a key counts.
@@ -46,15 +48,14 @@ function entriesOf(
   const entries: KeyValueEntry[] = [];
   const rejected: Rejection[] = [];
   for (const [index, record] of records.entries()) {
-    const key = valueAt(record, keyPath);
-    const isKey = typeof key === 'number' || typeof key === 'boolean' || (typeof key === 'string' && key !== '');
+    const key = lookupKey(valueAt(record, keyPath));
     // A whole record is kept as it is, with all digits of its numbers.
     const value = valuePath ? JSON.stringify(valueAt(record, valuePath)) : lines[index];
-    if (!isKey) rejected.push({ index, reason: 'missing_key: The record has no text or number in the key field.' });
+    if (key === undefined) rejected.push({ index, reason: MISSING_KEY });
     else if (value === undefined) rejected.push({ index, reason: 'missing_value: The record has no value field.' });
     else if (Buffer.byteLength(value) > MAX_RESULT_BYTES)
       rejected.push({ index, reason: `value_too_large: The value has more than ${MAX_RESULT_BYTES} bytes.` });
-    else entries.push({ key: String(key), value });
+    else entries.push({ key, value });
   }
   return { entries, rejected };
 }

@@ -30,6 +30,7 @@ export {
 } from './enrichment.js';
 export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
 export * from './key-path.js';
+export * from './lookup-key.js';
 export type { KeyValueEntry, KeyValueReader, KeyValueTable, KeyValueTables } from './key-values.js';
 export type { LogEntry, NewLogEntry } from './log-entry.js';
 export {

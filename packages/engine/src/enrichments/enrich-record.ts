@@ -1,6 +1,7 @@
 import { MAX_BATCH_BYTES } from '../connector-api/batch.js';
 import type { Enrichment, EnrichmentResult } from '../connector-api/enrichment.js';
 import { valueAt } from '../connector-api/key-path.js';
+import { lookupKey } from '../connector-api/lookup-key.js';
 import type { DataRecord } from '../connector-api/record.js';
 import { withValue } from '../transforms/edit.js';
 import type { Outcome } from '../transforms/operation.js';
@@ -10,11 +11,8 @@ import { TransformRejection } from '../transforms/transform-rejection.js';
 const TOO_LARGE = new TransformRejection('too_large', 'The record grew too large.');
 
 /** Returns the key that a record is looked up by, or `undefined` if it has none. */
-export function keyOf({ joinPath }: Pick<Enrichment, 'joinPath'>, record: DataRecord): string | undefined {
-  const value = valueAt(record, joinPath);
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
+export const keyOf = ({ joinPath }: Pick<Enrichment, 'joinPath'>, record: DataRecord): string | undefined =>
+  lookupKey(valueAt(record, joinPath));
 
 /**
  * Puts a result into a record.

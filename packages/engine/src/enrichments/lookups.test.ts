@@ -88,8 +88,18 @@ test('keeps a bounded number of results, and a bounded size; a result that is to
 });
 
 test('a key is the text of a string, a number or a boolean; nothing else is one', () => {
-  const keys = ['u-1', '', 7, 1.5, false, null, undefined, {}, ['a']].map((id) => keyOf({ joinPath: ['id'] }, { id }));
-  expect(keys).toEqual(['u-1', undefined, '7', '1.5', 'false', ...Array.from({ length: 4 }, () => undefined)]);
+  const keys = ['u-1', '', 7, 2 ** 53, 1.5, false, null, undefined, {}, ['a']].map((id) =>
+    keyOf({ joinPath: ['id'] }, { id }),
+  );
+  expect(keys).toEqual([
+    'u-1',
+    undefined,
+    '7',
+    undefined,
+    '1.5',
+    'false',
+    ...Array.from({ length: 4 }, () => undefined),
+  ]);
 });
 
 test('names from prototypes are keys and paths like any others', async () => {
