@@ -42,7 +42,7 @@ export interface LookedUp {
 
 /** Adds what it looks up to records on their way. */
 export interface Enrichment {
-  /** Path of the value to look up: a string, a number or a boolean. */
+  /** Path of the value to look up, of which `lookupKey` makes the key. */
   readonly joinPath: KeyPath;
   /** Path that the result is put at. */
   readonly destination: KeyPath;
