@@ -19,10 +19,14 @@ function send({ url, method, headers, body }) {
   });
 }
 
-process.on('message', async ({ calls, ...what }) => {
+/** Bodies for the next calls, received ahead of them. */
+let bodies = [];
+
+process.on('message', async ({ calls = 0, next, ...what }) => {
+  if (next) bodies = next;
   let left = calls;
   const worker = async () => {
-    while (left-- > 0) await send(what);
+    while (left-- > 0) await send({ body: bodies[left], ...what });
   };
   await Promise.all(Array.from({ length: 8 }, worker));
   process.send('done');

@@ -15,9 +15,9 @@ export const event = (number) => ({
     { id: `obj_${String(number % 200).padStart(4, '0')}`, type: 'Session', display_name: 'Sign-in to the console' },
   ],
 });
-/** Returns the NDJSON of `count` events. */
-export const ndjson = (count) =>
-  `${Array.from({ length: count }, (_, number) => JSON.stringify(event(number))).join('\n')}\n`;
+/** Returns the NDJSON of `count` events, with numbers from `first`. */
+export const ndjson = (count, first = 0) =>
+  `${Array.from({ length: count }, (_, number) => JSON.stringify(event(first + number))).join('\n')}\n`;
 
 /** Starts a program of this folder. It sends a message when it is ready. */
 export async function startProcess(file, { words = [], env = {} } = {}) {
@@ -50,25 +50,32 @@ export function api({ url: base, apiKey }) {
   };
 }
 
-/** Creates a push input and a pipeline from it to the given output. */
-export async function build(call, org, output) {
+/**
+ * Creates a push input and a pipeline from it to the given output, through the components `between`.
+ */
+export async function build(call, org, output, between = []) {
   const made = await call('POST', `/v2/${org}/outputs`, output);
   const input = await call('POST', `/v2/${org}/inputs`, {
     name: `In front of ${output.name}`,
     type: 'monad-http',
     config: { settings: {}, secrets: {} },
   });
+  const nodes = [
+    { component_id: input.id, component_type: 'input' },
+    ...between,
+    { component_id: made.id, component_type: 'output' },
+  ];
   const pipeline = await call('POST', `/v2/${org}/pipelines`, {
     name: output.name,
-    nodes: [
-      { slug: 'input', component_id: input.id, component_type: 'input' },
-      { slug: 'output', component_id: made.id, component_type: 'output' },
-    ],
-    edges: [{ from_node_instance_id: 'input', to_node_instance_id: 'output' }],
+    nodes: nodes.map((node) => ({ ...node, slug: node.component_type })),
+    edges: nodes.slice(1).map(({ component_type: to }, before) => ({
+      from_node_instance_id: nodes[before].component_type,
+      to_node_instance_id: to,
+    })),
   });
   const state = () => call('GET', `/v2/${org}/pipelines/${pipeline.id}/status`);
   while ((await state()).status !== 'Running') await sleep(50);
-  return { ...input.ingest, delivered: async () => (await state()).egress.records };
+  return { ...input.ingest, output_id: made.id, delivered: async () => (await state()).egress.records };
 }
 
 /** Starts the whole service, without rate limits, on an empty data folder. */

@@ -18,6 +18,7 @@ const sections = [
   'scale',
   'engine',
   'delivery',
+  'enrichments',
   'frame',
   'preload',
   'element',

@@ -1,12 +1,12 @@
 /**
- * `npm run new-type -- <input|output> <type-id> "<Name>"`: writes the data file of a new connector
+ * `npm run new-type -- <input|output|enrichment> <type-id> "<Name>"`: writes the data file of a new connector
  * type, to be filled in. `npm run check-types` lists what is still missing.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { root } from './lib/root.mjs';
 
 const USAGE =
-  'Usage: npm run new-type -- <input|output> <type-id> "<Name>" [--print], for example: input acme-audit-logs "Acme Audit Logs"';
+  'Usage: npm run new-type -- <input|output|enrichment> <type-id> "<Name>" [--print], for example: input acme-audit-logs "Acme Audit Logs"';
 
 /**
  * Returns a file with the fields that most products have: an address and a token. Its sentences
@@ -19,8 +19,8 @@ function draft(kind, typeId, name) {
     type_id: typeId,
     kind,
     name,
-    description: kind === 'input' ? 'Say in one sentence what it brings' : 'Say in one sentence where it delivers',
-    category: kind === 'input' ? 'SaaS' : 'SIEM',
+    description: `Say in one sentence ${{ input: 'what it brings', output: 'where it delivers', enrichment: 'what it looks up' }[kind]}`,
+    category: kind === 'output' ? 'SIEM' : 'SaaS',
     vendor,
     version: '1.0.0',
     evidence: 'docs',
@@ -57,7 +57,7 @@ function draft(kind, typeId, name) {
 const [kind, typeId, name, print] = process.argv.slice(2);
 const path = `packages/catalog/types/${kind}s/${typeId}.json`;
 const problem =
-  (!['input', 'output'].includes(kind) && USAGE) ||
+  (!['input', 'output', 'enrichment'].includes(kind) && USAGE) ||
   (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(typeId ?? '') && `A type id is lower-case letters, digits and "-". ${USAGE}`) ||
   (!name && USAGE) ||
   (print !== '--print' && existsSync(root + path) && `${path} is there already.`);

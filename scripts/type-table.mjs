@@ -3,11 +3,11 @@
  * engine.
  */
 import { writeFileSync } from 'node:fs';
-import { loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
 import { connectors } from '@connector-frame/connectors';
 import { page, typeTable } from './lib/type-table.mjs';
 
 const catalog = loadCatalog();
-const types = [...catalog.list('input'), ...catalog.list('output')];
+const types = CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind));
 writeFileSync(page, await typeTable(types, connectors));
 console.log(`${page}: ${String(types.length)} types`);

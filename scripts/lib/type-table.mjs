@@ -15,6 +15,7 @@ const evidence = {
   'adapter-config-struct': 'the settings that an open-source adapter reads',
   'vendor-api-convention': "the parameters of the vendor's other APIs",
   'recall-unverified': 'general knowledge of the product, not verified',
+  own: 'none: the type is defined here',
 };
 
 const cell = (text) => String(text).replaceAll('|', '\\|');
@@ -31,8 +32,8 @@ const line = ({ type, tests, runs, polls }) => {
  */
 export async function typeTable(types, connectors) {
   const rows = types.map((type) => {
-    const { testConnection, createInput, createOutput } = connectors(type);
-    const runs = Boolean(type.kind === 'input' ? createInput : createOutput);
+    const { testConnection, createInput, createOutput, createEnrichment } = connectors(type);
+    const runs = Boolean({ input: createInput, output: createOutput, enrichment: createEnrichment }[type.kind]);
     return { type, tests: Boolean(testConnection), runs, polls: Boolean(type.poll) };
   });
   const count = (pick) => rows.filter(pick).length;
@@ -49,7 +50,7 @@ export async function typeTable(types, connectors) {
 
 <!-- Written by npm run type-table from packages/catalog/types and the engine's code. Changes by hand are lost. -->
 
-${types.length} types: ${count(({ type }) => type.kind === 'input')} inputs and ${count(({ type }) => type.kind === 'output')} outputs. Users can configure and save all of them.
+${types.length} types: ${count(({ type }) => type.kind === 'input')} inputs, ${count(({ type }) => type.kind === 'output')} outputs and ${count(({ type }) => type.kind === 'enrichment')} enrichments. Users can configure and save all of them.
 
 - **Test connection**: ${count(({ tests }) => tests)} types can test their connection.
 - **Runtime**: ${count(({ runs }) => runs)} types move data. A pipeline with any other type fails with \`no_runtime\`.
@@ -69,6 +70,10 @@ ${table('input')}
 ## Outputs
 
 ${table('output')}
+
+## Enrichments
+
+${table('enrichment')}
 `;
   return format(text, { ...(await resolveConfig(page)), parser: 'markdown' });
 }

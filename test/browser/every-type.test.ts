@@ -4,12 +4,12 @@
  * `npm run test:catalog` runs all types.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { exampleConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import { exampleConfig, type ConnectorKind, type ConnectorTypeData } from '@connector-frame/catalog';
 import { pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
-import { allTypes } from '../support/connectors.js';
+import { allTypes, writePath } from '../support/connectors.js';
 import { movesOf, type Move } from '../support/destinations.js';
 import { requiredPointers, changesBetween, labelsOf, leavesOf } from '../support/every-type/expected-form.js';
 import { openFormTab, type FormTab } from '../support/every-type/form-tab.js';
@@ -25,8 +25,17 @@ if (!long) console.log(`every type: ${title}`);
 
 const moveOf = (type: ConnectorTypeData) => movesOf(type).find(({ mark }) => mark === 'destination');
 
+/** A KV lookup output, which the enrichment of that name has to name. */
+let tableId = '';
+
 /** Returns a valid configuration with every visible field, and with secrets if the type has any. */
-const exampleOf = (type: ConnectorTypeData) => moveOf(type)?.before ?? exampleConfig(type.config, { optional: true });
+function exampleOf(type: ConnectorTypeData) {
+  const { settings, secrets } = moveOf(type)?.before ?? exampleConfig(type.config, { optional: true });
+  return {
+    settings: { ...settings, ...('kv_lookup_output_id' in settings && { kv_lookup_output_id: tableId }) },
+    secrets,
+  };
+}
 
 /** Returns one destination change, and one transport change that keeps all secrets in use. */
 function changesOf(type: ConnectorTypeData): Move[] {
@@ -57,6 +66,8 @@ beforeAll(async () => {
     (name) => [`RATE_LIMIT_${name}`, 'off'] as const,
   );
   [browser, world] = await Promise.all([launchBrowser(), startWorld({ ...Object.fromEntries(off), ENGINE: 'off' })]);
+  const table = { name: 'Users', type: 'kv-lookup', config: { settings: { key_field: 'id' } } };
+  tableId = String((await world.call('POST', `/v2/${world.team}/outputs`, table)).body['id']);
   idle.push(...(await Promise.all(Array.from({ length: TABS }, () => openFormTab(browser, world)))));
 });
 afterAll(async () => {
@@ -81,8 +92,9 @@ interface Stored {
   config: { settings: unknown; secrets: Record<string, { id: string }> };
 }
 
-const stored = async (kind: string, id: string): Promise<Stored> => {
-  const { status, body } = await world.call('GET', `/v1/${world.team}/${kind}s/${id}`);
+const stored = async (kind: ConnectorKind, id: string): Promise<Stored> => {
+  const path = kind === 'enrichment' ? writePath(world.team, kind) : `/v1/${world.team}/${kind}s`;
+  const { status, body } = await world.call('GET', `${path}/${id}`);
   expect(status).toBe(200);
   return body as unknown as Stored;
 };

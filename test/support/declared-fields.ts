@@ -1,11 +1,12 @@
-import { loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { TestOutcome } from '../../packages/engine/src/connector-api/index.js';
 
 /** Returns the catalog type for a tester's name: `input:okta-systemlog`. */
 export function typeOf(name: string): ConnectorTypeData {
-  const [kind, typeId = ''] = name.split(':');
-  const type = loadCatalog().get(kind === 'input' ? 'input' : 'output', typeId);
+  const [prefix, typeId = ''] = name.split(':');
+  const kind = CONNECTOR_KINDS.find((each) => each === prefix);
+  const type = kind && loadCatalog().get(kind, typeId);
   if (!type) throw new Error(`${name} is not in the catalog`);
   return type;
 }

@@ -78,7 +78,7 @@ export async function operationsOf(app: App): Promise<Operation[]> {
           .map((parameter) => ('$ref' in parameter ? parameterAt(document, parameter.$ref) : parameter))
           .filter((parameter) => parameter.in === 'query' && parameter.required)
           .map(({ name, schema: { enum: values, example } }) => [name, values?.[0] ?? example] as const),
-        idFields: Object.keys(schema?.properties ?? {}).filter((name) => /(^|_)id$/.test(name)),
+        idFields: Object.keys(schema?.properties ?? {}).filter((name) => /(^|_)id$/.test(name) && name !== 'type_id'),
         ...(schema?.example ? { example: schema.example } : {}),
       };
     }),
@@ -94,12 +94,12 @@ function parameterAt({ components }: Document, ref: string): Parameter {
 /**
  * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}`, `{edge}`
  * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has. For
- * `{resource_id}`: `resource_shares`, an output.
+ * `{resource_id}`: `resource_shares`, an output. In a query, by the name of the parameter.
  */
 export type Ids = Record<string, string>;
 
 /** Ids that every service has. */
-const shipped: Ids = { repository: 'cloudtrail-actor' };
+const shipped: Ids = { repository: 'cloudtrail-actor', enrichments_meta: 'csv-table' };
 
 /**
  * Fills in the parameters of a path, and adds the required query.

@@ -76,7 +76,19 @@ export interface TestServiceOptions {
    * Runs pipelines with the embedded engine. Without a folder, it uses a temporary one that `close`
    * removes.
    */
-  run?: Partial<Pick<EngineOptions, 'folder' | 'limits' | 'filesFolder' | 'labeledPipelines' | 'listenAt' | 'clock'>>;
+  run?: Partial<
+    Pick<
+      EngineOptions,
+      | 'folder'
+      | 'limits'
+      | 'filesFolder'
+      | 'labeledPipelines'
+      | 'listenAt'
+      | 'clock'
+      | 'keyValueLimits'
+      | 'lookupFolder'
+    >
+  >;
 }
 
 /** A clock that advances only through `advance`. */

@@ -31,7 +31,10 @@ export interface Vendor extends WebListener {
 }
 
 /** Starts a fake vendor server that responds with `respond` and records all requests. */
-export async function startVendor(respond: (request: Received) => Reply, tls?: Certificate): Promise<Vendor> {
+export async function startVendor(
+  respond: (request: Received) => Reply | Promise<Reply>,
+  tls?: Certificate,
+): Promise<Vendor> {
   const requests: Received[] = [];
   const listener = await listenHttp(
     (request, response) => {
@@ -42,7 +45,9 @@ export async function startVendor(respond: (request: Received) => Reply, tls?: C
         const bytes = Buffer.concat(chunks);
         const received = { method, url, headers: sent, body: bytes.toString(), bytes };
         requests.push(received);
-        send(response, respond(received));
+        const reply = respond(received);
+        if (reply instanceof Promise) void reply.then((late) => send(response, late));
+        else send(response, reply);
       });
     },
     '127.0.0.1',

@@ -91,7 +91,7 @@ test('types require options that belong together', () => {
 });
 
 test('exports the types named in the specification', () => {
-  expectTypeOf<ComponentKind>().toEqualTypeOf<'input' | 'output'>();
+  expectTypeOf<ComponentKind>().toEqualTypeOf<'input' | 'output' | 'enrichment'>();
   expectTypeOf<Appearance>().toHaveProperty('colorPrimary');
   expectTypeOf<BuiltPipeline>().toHaveProperty('pipelineId');
   expectTypeOf<ResolvedIntegration>().toHaveProperty('inputId');

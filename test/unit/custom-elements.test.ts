@@ -89,7 +89,7 @@ test('editor data has the tag, its attributes and their values', () => {
   const [tag] = tags;
   expect(tag.name).toBe('connector-frame');
   const kind = tag.attributes.find(({ name }: Described) => name === 'kind');
-  expect(kind.values).toEqual([{ name: 'input' }, { name: 'output' }]);
+  expect(kind.values).toEqual([{ name: 'input' }, { name: 'output' }, { name: 'enrichment' }]);
   const webTypes = JSON.parse(read('packages/element/dist/web-types.json'));
   expect(webTypes.version).toBe(JSON.parse(read('packages/element/package.json')).version);
   expect(webTypes.contributions.html.elements[0].name).toBe('connector-frame');

@@ -7,7 +7,7 @@ import { readSources } from '../../packages/catalog/src/build/read-sources.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const script = `${root}scripts/new-type.mjs`;
 
-test.each(['input', 'output'])('a generated %s is valid except for the texts to fill in', (kind) => {
+test.each(['input', 'output', 'enrichment'])('a generated %s is valid except for the texts to fill in', (kind) => {
   const words = [kind, 'acme-audit-logs', 'Acme Audit Logs'];
   const value: unknown = JSON.parse(
     execFileSync(process.execPath, [script, ...words, '--print'], { encoding: 'utf8' }),

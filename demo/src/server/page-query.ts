@@ -1,4 +1,5 @@
 import type { ComponentKind } from '@connector-frame/core/connect';
+import { kindOf } from '../pages/shared/lists.js';
 
 /** The query of a page URL, which is untrusted input. */
 export interface PageQuery {
@@ -21,7 +22,7 @@ export function readPageQuery(url: URL): PageQuery {
   const how = url.searchParams.has('updated') ? 'updated' : 'saved';
   const id = read(how);
   return {
-    kind: read('kind') === 'output' ? 'output' : 'input',
+    kind: kindOf(read('kind')),
     typeId: read('type'),
     connectorId: read('id'),
     words: read('q'),

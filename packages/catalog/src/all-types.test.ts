@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { compile } from './build/compile.js';
 import { readSources } from './build/read-sources.js';
+import { CONNECTOR_KINDS } from './connector-kinds.js';
 import { fieldsOf } from './build/walk.js';
 import { exampleConfig } from './example-config.js';
 import type { ConnectorConfig, ConnectorTypeData, UnionSchema } from './types.js';
@@ -88,7 +89,7 @@ function askedWhenEmpty(type: ConnectorTypeData, empty: ConnectorConfig): string
 
 // One test per type: with about a thousand separate tests, most of the time would be runner
 // overhead.
-describe.each(['input', 'output'])('every %s', (kind) => {
+describe.each(CONNECTOR_KINDS)('every %s', (kind) => {
   it.each(named.filter(([, type]) => type.kind === kind))('%s', (_name, type) => {
     const { config: schema } = type;
     const choices = choicesOf(type);

@@ -4,11 +4,12 @@
  */
 import { describe, expect, it } from 'vitest';
 import { fieldsOf } from './build/walk.js';
+import { CONNECTOR_KINDS } from './connector-kinds.js';
 import { loadCatalog } from './load-catalog.js';
 import type { ConnectorTypeData } from './types.js';
 import { isUnion } from './validate.js';
 
-const types = [...loadCatalog().list('input'), ...loadCatalog().list('output')];
+const types = CONNECTOR_KINDS.flatMap((kind) => loadCatalog().list(kind));
 const words = types.flatMap((type) =>
   fieldsOf(type).map(({ path, field, inRow }) => ({
     at: `${type.kind} ${type.type_id} ${path}`,

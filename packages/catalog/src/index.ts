@@ -1,3 +1,4 @@
+export { CONNECTOR_KINDS } from './connector-kinds.js';
 export { exampleConfig, type ExampleOptions } from './example-config.js';
 export { loadCatalog } from './load-catalog.js';
 export type { Catalog } from './read-catalog.js';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from './build/compile.js';
+import { CONNECTOR_KINDS } from './connector-kinds.js';
 import { buildIcons } from './build/icons/build-icons.js';
 import { readSources } from './build/read-sources.js';
 import { writeCatalog } from './build/write-catalog.js';
@@ -26,12 +27,13 @@ describe('readCatalog', () => {
   });
 
   it('lists the types of a kind sorted by name, and returns a type by its ID', () => {
-    for (const kind of ['input', 'output'] as const) {
+    for (const kind of CONNECTOR_KINDS) {
       const names = catalog.list(kind).map(({ name }) => name);
       expect(names).toEqual([...names].sort((a, b) => a.localeCompare(b, 'en')));
       for (const type of catalog.list(kind)) expect(catalog.get(kind, type.type_id)).toBe(type);
     }
     expect(catalog.get('input', 's3')).not.toBe(catalog.get('output', 's3'));
+    expect(catalog.get('enrichment', 'kv-lookup')?.kind).toBe('enrichment');
     expect(catalog.get('input', 'splunk')).toBeUndefined();
     expect(catalog.get('input', '__proto__')).toBeUndefined();
   });
@@ -42,7 +44,7 @@ describe('readCatalog', () => {
     expect(catalog.icon('cloudtrail')).toBe(catalog.icon('s3'));
     expect(catalog.icon('dev-null')).toBeUndefined();
     expect(catalog.icon('../catalog')).toBeUndefined();
-    for (const kind of ['input', 'output'] as const)
+    for (const kind of CONNECTOR_KINDS)
       for (const type of catalog.list(kind))
         expect(catalog.icon(type.type_id) === undefined).toBe(type.icon === undefined);
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONNECTOR_KINDS } from './connector-kinds.js';
 import type { ConnectorKind, ConnectorTypeData } from './types.js';
 
 /**
@@ -41,14 +42,13 @@ export function readCatalog(directory: string): Catalog {
   const types = deepFreeze(file.types);
   const ofKind = (kind: ConnectorKind): readonly ConnectorTypeData[] =>
     Object.freeze(types.filter((type) => type.kind === kind));
-  const lists = { input: ofKind('input'), output: ofKind('output') };
-  const byId = {
-    input: new Map(lists.input.map((type) => [type.type_id, type])),
-    output: new Map(lists.output.map((type) => [type.type_id, type])),
-  };
+  const lists = { input: ofKind('input'), output: ofKind('output'), enrichment: ofKind('enrichment') };
+  const mapOf = (kind: ConnectorKind) => new Map(lists[kind].map((type) => [type.type_id, type]));
+  const byId = { input: mapOf('input'), output: mapOf('output'), enrichment: mapOf('enrichment') };
   const svgs = new Map<string, string>();
 
-  const iconName = (typeId: string): string | undefined => (byId.input.get(typeId) ?? byId.output.get(typeId))?.icon;
+  const iconName = (typeId: string): string | undefined =>
+    CONNECTOR_KINDS.map((kind) => byId[kind].get(typeId)).find((type) => type !== undefined)?.icon;
   return Object.freeze({
     list: (kind: ConnectorKind) => lists[kind],
     get: (kind: ConnectorKind, typeId: string) => byId[kind].get(typeId),

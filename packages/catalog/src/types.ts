@@ -3,8 +3,8 @@ import type { PollDefinition } from './poll.js';
 
 export type * from './poll.js';
 
-/** `input` reads data, `output` delivers it. */
-export type ConnectorKind = 'input' | 'output';
+/** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
+export type ConnectorKind = 'input' | 'output' | 'enrichment';
 
 /**
  * Shows a field (and, with `required`, requires it) only while the field at `path` holds one of the
@@ -85,6 +85,11 @@ export interface StringSchema extends Annotations {
    * rejects an encrypted key, for a type that has no field for its password.
    */
   'x-private-key'?: 'plain' | 'encrypted';
+  /**
+   * The value is the id of an output of this type, in the same organization. The output can't be
+   * deleted while a connector names it. Only in `config.settings`, at its top level.
+   */
+  'x-output'?: string;
 }
 
 export interface NumberSchema extends Annotations {
@@ -184,7 +189,9 @@ export type Evidence =
   | 'package-manifest'
   | 'adapter-config-struct'
   | 'vendor-api-convention'
-  | 'recall-unverified';
+  | 'recall-unverified'
+  /** The type is this project's own. */
+  | 'own';
 
 /**
  * A connector type as defined in a data file and served by the catalog, with references resolved.

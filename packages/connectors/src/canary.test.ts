@@ -53,6 +53,9 @@ async function trace({ type, code, config }: CanaryConfig, egress: Egress): Prom
         await output.close?.();
       }
     }
+    const lookedUp = await code.createEnrichment?.(config, context).lookUp(['1.2.3.4'], stop.signal);
+    if (lookedUp) seen.push([...lookedUp.results.values()].map((result) => ({ ...result, data: null })));
+    if (lookedUp?.failure) note(lookedUp.failure);
     const input = code.createInput?.(config, context);
     if (input?.kind === 'pages') {
       const pages = input.pages(undefined, stop.signal)[Symbol.asyncIterator]();

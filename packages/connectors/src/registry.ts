@@ -1,13 +1,19 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
+import { csvTableEnrichment } from './csv-table/index.js';
 import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
 import { fileOutput } from './file/index.js';
+import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
 import { githubAuditLogsInput } from './github/index.js';
+import { greynoiseCommunityEnrichment } from './greynoise/index.js';
+import { httpLookupEnrichment } from './http-lookup/index.js';
 import { httpOutput } from './http/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
+import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
@@ -23,6 +29,13 @@ import { splunkOutput } from './splunk/index.js';
  * connection test or runtime of its own.
  */
 export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
+  ['enrichment:cidr', cidrEnrichment],
+  ['enrichment:csv-table', csvTableEnrichment],
+  ['enrichment:geoip', geoipEnrichment],
+  ['enrichment:geolocus', geolocusEnrichment],
+  ['enrichment:greynoise-community', greynoiseCommunityEnrichment],
+  ['enrichment:http-lookup', httpLookupEnrichment],
+  ['enrichment:kv-lookup', kvLookupEnrichment],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
@@ -40,6 +53,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:file', fileOutput],
   ['output:http', httpOutput],
   ['output:kafka', kafkaOutput],
+  ['output:kv-lookup', kvLookupOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:postgresql', postgresqlOutput],

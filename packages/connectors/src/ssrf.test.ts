@@ -12,7 +12,7 @@ import { long } from '../../../test/support/long.js';
 import { keepToLoopback, type Leash } from '../../../test/support/loopback-only.js';
 import { closedAddresses, internalNames, loopbackForms } from '../../../test/support/ssrf/corpus.js';
 import { probe, type Probed } from '../../../test/support/ssrf/probe.js';
-import { targets, type Target } from '../../../test/support/ssrf/targets.js';
+import { runs, targets, type Target } from '../../../test/support/ssrf/targets.js';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 
 /** A host name of a reserved top-level domain (RFC 2606). */
@@ -58,7 +58,7 @@ afterAll(() => {
  */
 const refusedBy = ({ code }: Target): Probed => ({
   ...(code.testConnection && { test: 'egress_refused' }),
-  ...((code.createInput ?? code.createOutput) && { run: 'egress_refused' }),
+  ...(runs(code) && { run: 'egress_refused' }),
 });
 async function expectRefused(target: Target, host: string, egress: Egress): Promise<boolean> {
   const config = target.lead(host, PORT);

@@ -20,6 +20,6 @@ export function logError(element: Source, { code, message }: ConnectorFrameError
   if (isShown && USER_ERRORS.test(code)) return;
   const { localName, kind, typeId, existingId } = element;
   const options = Object.entries({ kind, 'type-id': typeId, 'existing-id': existingId });
-  const given = options.map(([name, value]) => (value ? ` ${name}="${value}"` : ''));
+  const given = options.map(([name, value]) => value && ` ${name}="${value}"`);
   console.error(`<${localName}${given.join('')}> ${code}: ${message}`);
 }

@@ -12,11 +12,11 @@ export const MISSING_AFTER = 3000;
  */
 export function findProblem(options: ElementOptions): string | undefined {
   const { kind } = options;
-  const { values } = elementOptions.kind;
-  if (kind && !values.includes(kind)) return `kind: "${kind}" is not ${values.join(' or ')}`;
+  const kinds = elementOptions.kind.values;
+  if (kind && !kinds.includes(kind)) return `kind: "${kind}" is not ${kinds.join(' or ')}`;
   for (const [name, { type }] of Object.entries<Option<unknown>>(elementOptions)) {
     const value: unknown = Object(options)[name];
-    if (type === 'object' && typeof value === 'string') return `${name}: "${value}" is not JSON`;
+    if (typeof value === 'string' && type === 'object') return `${name}: "${value}" is not JSON`;
   }
   return undefined;
 }
@@ -34,7 +34,7 @@ export function isComplete(options: ElementOptions): options is CompleteOptions 
  */
 export function findMissing(options: ElementOptions): string | undefined {
   const { kind, typeId, sessionToken, organizationId, hostUrl, tenantId } = options;
-  if (!typeId || (kind && isComplete(options))) return undefined;
+  if (!typeId || isComplete(options)) return undefined;
   let missing = 'host-url with tenant-id, or fetchSession';
   if (!kind) missing = 'kind';
   else if (hostUrl) missing = 'tenant-id';

@@ -56,6 +56,7 @@ export {
   WRITTEN,
   type Appended,
   type AppendOptions,
+  type Enrichment,
   type FailureKind,
   type Input,
   type Output,
@@ -78,6 +79,7 @@ export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
 export type { Backlog, Losses } from './control/observer.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
 export { observationIn, stateOf, type NodeState, type PipelineState } from './pipeline/pipeline-state.js';
+export { tryEnrichment, type TryEnrichmentOptions } from './enrichments/try-enrichment.js';
 export { readPipelineState } from './control/read-pipeline-state.js';
 export { statusOf, type Facts } from './pipeline/status.js';
 export { MUTATED_TYPES, TIMESTAMP_FORMATS, type Operation, type TransformConfig } from './transforms/operation.js';

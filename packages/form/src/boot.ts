@@ -54,11 +54,13 @@ interface InitFields {
   existingId?: unknown;
 }
 
+const kinds = new Set<unknown>(['input', 'output', 'enrichment']);
+
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const hasInitFields = (data: Record<string, unknown>): data is Record<string, unknown> & InitFields =>
   [data['sessionToken'], data['apiBase'], data['organizationId'], data['typeId']].every(isText) &&
-  (data['kind'] === 'input' || data['kind'] === 'output');
+  kinds.has(data['kind']);
 
 function begin(init: InitFields): Start {
   const base = withoutSlash(init.apiBase);
@@ -81,7 +83,8 @@ function begin(init: InitFields): Start {
   const connectors = `${init.kind}s`;
   call('v1', connectors, init.typeId);
   call('v3', 'session');
-  if (isText(init.existingId)) call('v1', init.organizationId, connectors, init.existingId);
+  if (isText(init.existingId))
+    call(init.kind === 'enrichment' ? 'v3' : 'v1', init.organizationId, connectors, init.existingId);
   return { init, base, calls };
 }
 

@@ -31,6 +31,16 @@ test('checkAllow resolves if the service has every type, and without allow', asy
   expect(hosts.seen).toEqual([]);
 });
 
+test('checkAllow requests the enrichments only if allow has any', async () => {
+  await hosts.create({ allow: { input: ['s3'] } }).checkAllow();
+  expect(hosts.seen.map(({ path }) => path)).not.toContain('/v1/enrichments');
+  await hosts.close();
+  hosts = await startHost({ ...usualAnswers, 'GET /v1/enrichments': { body: [{ type_id: 'geoip' }] } });
+  await expect(hosts.create({ allow: { enrichment: ['geoip', 's3'] } }).checkAllow()).rejects.toThrow(
+    'allow.enrichment has "s3", which the service doesn\'t have. It is an input: move it to allow.input.',
+  );
+});
+
 test('checkAllow rejects if the service does not return its catalogs', async () => {
   await hosts.close();
   hosts = await startHost({ ...usualAnswers, 'GET /v1/outputs': { status: 401, body: { error: 'no' } } });

@@ -3,9 +3,8 @@ import type { ComponentKind } from '@connector-frame/core/protocol';
 import { closestName } from './closest-name.js';
 import type { AllowedTypes } from './host-options.js';
 import { isRecord } from './is-record.js';
+import { isKind, KINDS } from './kinds.js';
 import { loadTypes } from './load-types.js';
-
-const kinds: readonly ComponentKind[] = ['input', 'output'];
 
 /** Type IDs of the service's catalog, by kind. A kind that was not loaded is absent. */
 export type KnownTypes = { readonly [Kind in ComponentKind]?: ReadonlySet<string> };
@@ -20,9 +19,9 @@ export function checkAllowShape(allow: unknown): void {
     throw new TypeError(`createHost: allow must be { input: [...], output: [...] }, got ${JSON.stringify(allow)}`);
   }
   for (const [kind, ids] of Object.entries(allow)) {
-    if (kind !== 'input' && kind !== 'output') {
+    if (!isKind(kind)) {
       throw new TypeError(
-        `createHost: allow has "${kind}". Write "${closestName(kind, kinds) ?? 'input" or "output'}".`,
+        `createHost: allow has "${kind}". Write "${closestName(kind, KINDS) ?? 'input", "output" or "enrichment'}".`,
       );
     }
     if (ids !== undefined && !(Array.isArray(ids) && ids.every((id) => typeof id === 'string' && id !== ''))) {
@@ -38,7 +37,7 @@ export function checkAllowShape(allow: unknown): void {
  * write instead. `undefined` if it has them all.
  */
 export function unknownTypes(allow: AllowedTypes, known: KnownTypes): TypeError | undefined {
-  const problems = kinds.flatMap((kind) => {
+  const problems = KINDS.flatMap((kind) => {
     const ids = known[kind];
     const unknown = ids ? (allow[kind] ?? []).filter((id) => !ids.has(id)) : [];
     return unknown.map((id) => `allow.${kind} has "${id}", which the service doesn't have. ${remedy(kind, id, known)}`);
@@ -47,8 +46,8 @@ export function unknownTypes(allow: AllowedTypes, known: KnownTypes): TypeError 
 }
 
 function remedy(kind: ComponentKind, id: string, known: KnownTypes): string {
-  const other = kind === 'input' ? 'output' : 'input';
-  if (known[other]?.has(id)) return `It is an ${other}: move it to allow.${other}.`;
+  const other = KINDS.find((one) => known[one]?.has(id));
+  if (other) return `It is an ${other}: move it to allow.${other}.`;
   const closest = closestName(id, known[kind] ?? []);
   return closest ? `Write "${closest}", or remove it.` : 'Remove it.';
 }
@@ -59,8 +58,10 @@ function remedy(kind: ComponentKind, id: string, known: KnownTypes): string {
  */
 export async function checkAllow(service: ServiceRequest, allow: AllowedTypes | undefined): Promise<void> {
   if (!allow) return;
-  const [input, output] = await Promise.all(kinds.map(async (kind) => idsOf(await loadTypes(service, kind))));
-  const error = unknownTypes(allow, { ...(input && { input }), ...(output && { output }) });
+  // Not every service has enrichments.
+  const kinds = KINDS.filter((kind) => kind !== 'enrichment' || allow.enrichment);
+  const loaded = kinds.map(async (kind) => [kind, idsOf(await loadTypes(service, kind))] as const);
+  const error = unknownTypes(allow, Object.fromEntries(await Promise.all(loaded)));
   if (error) throw error;
 }
 

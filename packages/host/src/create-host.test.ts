@@ -40,7 +40,7 @@ describe('options', () => {
     ],
     [{ constructor: 1 }, /^createHost: "constructor" is not an option/],
     [{ allow: { inputs: ['s3'] } }, /^createHost: allow has "inputs"\. Write "input"\.$/],
-    [{ allow: { sources: ['s3'] } }, /^createHost: allow has "sources"\. Write "input" or "output"\.$/],
+    [{ allow: { sources: ['s3'] } }, /^createHost: allow has "sources"\. Write "input", "output" or "enrichment"\.$/],
     [{ sessionTtl: 60 }, /from 300 to 3600, got 60\. Write 300, or omit it/],
     [{ sessionTtl: 86_400 }, /got 86400\. Write 300, or/],
     [{ sessionTtl: 7_200 }, /got 7200\. Write 3600, or/],

@@ -1,6 +1,7 @@
 import type { ComponentKind } from '@connector-frame/core/protocol';
 import { HostError } from './host-error.js';
 import type { UnknownRecord } from './is-record.js';
+import { isKind } from './kinds.js';
 
 const maxText = 256;
 
@@ -29,8 +30,8 @@ export function optionalId(fields: UnknownRecord, name: string): string | undefi
 /** Returns the field `kind`. */
 export function kindOf(fields: UnknownRecord): ComponentKind {
   const value = fields['kind'];
-  if (value === 'input' || value === 'output') return value;
-  throw new HostError('invalid_request', '"kind" must be "input" or "output".');
+  if (isKind(value)) return value;
+  throw new HostError('invalid_request', '"kind" must be "input", "output" or "enrichment".');
 }
 
 /** Like {@link kindOf}, but the field may be absent. */

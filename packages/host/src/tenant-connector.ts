@@ -15,9 +15,14 @@ export function connectorId(fields: UnknownRecord, name: string, kind: Component
   throw new HostError('invalid_request', `"${name}" is not the id of an ${kind}.`);
 }
 
+/** Returns the service's path of an organization's connectors. Enrichments came with its third version. */
+export function connectorsPath(org: string, kind: ComponentKind): string {
+  return `/${kind === 'enrichment' ? 'v3' : 'v1'}/${encodeURIComponent(org)}/${kind}s`;
+}
+
 /** Returns the service's path of a connector. */
 export function connectorPath(org: string, kind: ComponentKind, id: string): string {
-  return `/v1/${org}/${kind}s/${encodeURIComponent(id)}`;
+  return `${connectorsPath(org, kind)}/${encodeURIComponent(id)}`;
 }
 
 /**

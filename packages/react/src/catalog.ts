@@ -9,13 +9,13 @@ import {
   type CatalogType,
   type ConnectorCatalogEvents,
 } from '@connector-frame/element/catalog';
-import type { ConnectorFrameError } from '@connector-frame/element';
+import type { ComponentKind, ConnectorFrameError } from '@connector-frame/element';
 
 export type { CatalogType, ConnectorCatalogElement };
 
 interface OwnProps {
   /** Catalog to request from the host. Default: `input`. */
-  kind?: 'input' | 'output' | undefined;
+  kind?: ComponentKind | undefined;
   /**
    * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
    */

@@ -9,6 +9,7 @@ import type { SessionTokens } from './auth/session-tokens.js';
 import type { UserTokens } from './auth/user-tokens.js';
 import type { Clock } from './clock.js';
 import { createCatalogResponses } from './connectors/catalog-responses.js';
+import { createLookups } from './connectors/lookups.js';
 import { createConnectionTests } from './connectors/test-connection.js';
 import type { DropIn } from './embed/drop-in.js';
 import type { FormAssets } from './embed/form-assets.js';
@@ -36,6 +37,7 @@ import type { Vault } from './secrets/vault.js';
 import { createSignIn, type SignInSettings } from './sign-in/create-sign-in.js';
 import type { ResolveTxt } from './sign-in/domain-proof.js';
 import type { Mailer } from './sign-in/mailer.js';
+import { DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } from './store/key-values.js';
 import type { Store } from './store/store.js';
 
 export interface AppSettings {
@@ -65,6 +67,10 @@ export interface AppSettings {
   nodeData?: boolean;
   /** Whether nodes of pipelines may override settings of their connectors. Default true. */
   configOverrides?: boolean;
+  /** Folder with the operator's files for enrichments. If absent, they can't read files. */
+  lookupFolder?: string;
+  /** Maximum size of the table of a KV lookup output. */
+  keyValueLimits?: KeyValueLimits;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -117,7 +123,13 @@ export function createApp(deps: AppDeps): App {
   const principals = createPrincipals({ store, vault: secrets, sessions, userTokens, clock });
   const clientAddress = createClientAddress(settings.trustedProxies ?? []);
   const accessControl = createAccessControl({ principals, limits, clientAddress, embedOrigins, consoleOrigins });
-  const tests = createConnectionTests(deps.connectors, deps.egress, metrics);
+  const lookupsOf = createLookups({
+    keyValues: store.keyValues,
+    now: () => clock.now(),
+    folder: settings.lookupFolder,
+  });
+  const { connectors, egress } = deps;
+  const tests = createConnectionTests({ connectors, egress, lookupsOf, metrics });
   const cors = createCors(new Set([...embedOrigins, ...consoleOrigins]));
   const engine = deps.engine ?? noEngine;
   const flags = createFeatureFlags({ store, defaults: featureDefaults(deps), clock });
@@ -160,12 +172,16 @@ export function createApp(deps: AppDeps): App {
         catalog,
         supportsTest: (type) => tests.supports(type),
         runs: (type) => {
-          const { createInput, createOutput } = deps.connectors(type);
-          return (type.kind === 'input' ? createInput : createOutput) !== undefined;
+          const { createInput, createOutput, createEnrichment } = connectors(type);
+          return { input: createInput, output: createOutput, enrichment: createEnrichment }[type.kind] !== undefined;
         },
         iconUrl: (typeId) => `${settings.publicUrl}/external/icons/raw/${typeId}.svg`,
       }),
       tests,
+      connectors,
+      egress,
+      lookupsOf,
+      keyValueLimits: settings.keyValueLimits ?? DEFAULT_KEY_VALUE_LIMITS,
       engine,
       closing: deps.closing ?? new AbortController().signal,
       parentOrigins: createParentOrigins(settings.allowedParentOrigins, store, clock),

@@ -12,16 +12,20 @@ import { CANARY_HOST, canaryConfigs } from '../../../test/support/canary/canary-
 import { modes, openEchoWorld, type EchoWorld, type Mode } from '../../../test/support/canary/echo-world.js';
 import { databaseBytes, folderBytes } from '../../../test/support/canary/places.js';
 import { createCertificate } from '../../../test/support/certificate.js';
-import { asWrite } from '../../../test/support/connectors.js';
+import { asWrite, writePath } from '../../../test/support/connectors.js';
 import { eachDatabase } from '../../../test/support/databases.js';
+import { throughEnrichment } from '../../../test/support/enrichments-api.js';
 import { long } from '../../../test/support/long.js';
+import { runs } from '../../../test/support/ssrf/targets.js';
 import { findLeaks } from '../../../test/support/secret-texts.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../test/support/service.js';
 
 const certificate = createCertificate(CANARY_HOST);
-const all = canaryConfigs(certificate);
+/** Without the lookup of a table, which has no secrets and needs an output. */
+const configs = () => canaryConfigs(certificate).filter(({ name }) => name !== 'enrichment:kv-lookup');
+const all = configs();
 /** Replacement values for the edit. */
-const others = canaryConfigs(certificate);
+const others = configs();
 const modeNamed = (name: string): Mode => {
   const mode = modes.find((each) => each.name === name);
   if (!mode) throw new Error(name);
@@ -68,7 +72,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
     const pushed = await call('POST', `${v2}/inputs`, { name: 'Pushed', type: 'monad-http', config: {} });
     const connectors: { path: string; kind: string; id: string; index: number }[] = [];
     for (const [index, { type, name, config }] of all.entries()) {
-      const path = `${v2}/${type.kind}s`;
+      const path = writePath(acme.team, type.kind);
       const body = { name: `${index} ${name}`, type: type.type_id, config: asWrite(config) };
       const made = await call('POST', path, body, false);
       expect([name, made.status]).toEqual([name, 200]);
@@ -84,18 +88,27 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
 
     world.mode = modeNamed('500 text');
     const pipelines: string[] = [];
+    const nowhere = await call('POST', `${v2}/outputs`, { name: 'Nowhere', type: 'dev-null', config: {} });
     for (const { kind: end, id, index } of connectors) {
-      const ends = end === 'input' ? { input_id: id } : { input_id: pushed.body.id, output: { id } };
-      const built = await call('POST', `${v2}/integrations`, { name: `P ${index}`, ...ends });
+      const ends = end === 'output' ? { input_id: pushed.body.id, output: { id } } : { input_id: id };
+      const built =
+        end === 'enrichment'
+          ? await call('POST', `${v2}/pipelines`, {
+              name: `P ${index}`,
+              ...throughEnrichment(pushed.body.id, id, nowhere.body.id),
+            })
+          : await call('POST', `${v2}/integrations`, { name: `P ${index}`, ...ends });
       expect([all[index]?.name, built.status]).toEqual([all[index]?.name, 201]);
-      pipelines.push(built.body.pipeline_id);
+      pipelines.push(built.body.pipeline_id ?? built.body.id);
     }
-    await service.engine?.append(pushed.body.id, ['{"n":1}', '{"n":2}']);
+    // With the values that the examples of enrichments look up.
+    const found = '"actor":{"id":"u-1"},"source":{"ip":"1.2.3.4"}';
+    await service.engine?.append(pushed.body.id, [`{"n":1,${found}}`, '{"n":2}']);
     // Wait until every pipeline with a secret has tried to connect and failed.
     const states = async () =>
       Promise.all(pipelines.map(async (id) => (await call('GET', `${v2}/pipelines/${id}/status`)).body));
     const dialing = all.flatMap(({ code, secrets }, index) =>
-      Object.keys(secrets).length > 0 && !code.receiver && (code.createInput ?? code.createOutput) ? [index] : [],
+      Object.keys(secrets).length > 0 && !code.receiver && runs(code) ? [index] : [],
     );
     const silent = async () => {
       const found = await states();

@@ -5,6 +5,7 @@ import { DEFAULT_PORTS } from './connectors/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
 import { readMasterKey } from './secrets/master-key.js';
 import { Email } from './sign-in/email.js';
+import { DEFAULT_KEY_VALUE_LIMITS } from './store/key-values.js';
 
 /**
  * Thrown if environment variables are invalid. The message names each variable, what is wrong with
@@ -111,6 +112,9 @@ const Variables = z.object({
   POSTGRES_PREVIOUS: z.string().optional(),
   ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
   FILE_OUTPUT_DIR: z.string().optional(),
+  LOOKUP_DIR: z.string().optional(),
+  KV_MAX_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(DEFAULT_KEY_VALUE_LIMITS.maxBytes),
+  KV_MAX_KEYS: integer(1, 1_000_000_000, 'a number of keys, at least 1').default(DEFAULT_KEY_VALUE_LIMITS.maxKeys),
   OUTPUT_BUFFER_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(256 * MIB),
   OUTPUT_SPILL_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(4096 * MIB),
   MIN_FREE_BYTES: integer(0, MAX_BYTES, 'bytes, for example 268435456; 0 to use the whole disk').default(256 * MIB),

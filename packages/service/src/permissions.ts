@@ -9,6 +9,9 @@ const descriptions = {
   'connection:delete': 'Delete connections for single sign-on, with their users',
   'connection:read': 'Read connections for single sign-on',
   'connection:write': 'Create and change connections for single sign-on',
+  'enrichment:delete': 'Delete enrichments',
+  'enrichment:read': 'Read enrichments and the types of enrichments',
+  'enrichment:write': 'Create, change and test enrichments',
   'input:delete': 'Delete inputs',
   'input:read': 'Read inputs and the types of inputs',
   'input:write': 'Create, change and test inputs, and read the tokens that they receive records with',
@@ -95,7 +98,7 @@ export interface DefaultRole {
   permissions: readonly Permission[];
 }
 
-const CONTRIBUTOR = /^(apikey|input|output|pipeline|secrets|session|transform):/;
+const CONTRIBUTOR = /^(apikey|enrichment|input|output|pipeline|secrets|session|transform):/;
 
 /** The protected roles of every organization. */
 export const defaultRoles = {

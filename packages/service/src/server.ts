@@ -35,6 +35,7 @@ import { createMailer, type Mailer } from './sign-in/mailer.js';
 import { startSweeper } from './sweeper.js';
 import { createEngineLeases } from './store/engine-leases.js';
 import { createEngineState } from './store/engine-state.js';
+import type { KeyValueLimits } from './store/key-values.js';
 import { protectFolder } from './store/private-folder.js';
 
 /** A running service. */
@@ -177,6 +178,8 @@ async function engineOptions(
     metricsDays: env.METRICS_DAYS,
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
+    lookupFolder: env.LOOKUP_DIR,
+    keyValueLimits: keyValueLimitsOf(env),
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
       ? {}
@@ -309,6 +312,11 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   };
 }
 
+const keyValueLimitsOf = ({ KV_MAX_BYTES, KV_MAX_KEYS }: Env): KeyValueLimits => ({
+  maxBytes: KV_MAX_BYTES,
+  maxKeys: KV_MAX_KEYS,
+});
+
 function settingsOf(env: Env, url: string, port: number): AppSettings {
   const { PUBLIC_URL, API_BASES, EMBED_ORIGINS } = env;
   // Without a public URL, the service is reached on this machine, under each of its names.
@@ -328,6 +336,8 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     nodeData: env.NODE_DATA === 'on',
     configOverrides: env.CONFIG_OVERRIDES === 'on',
     syslog: syslogSettings(env),
+    keyValueLimits: keyValueLimitsOf(env),
+    ...(env.LOOKUP_DIR === undefined ? {} : { lookupFolder: env.LOOKUP_DIR }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }

@@ -16,8 +16,8 @@ export interface Sweeper {
 }
 
 /**
- * Deletes expired idempotency keys, sign-ins, invitations and rows of the audit log, and users without a
- * role, now and then at an interval. Every replica may do it.
+ * Deletes expired idempotency keys, sign-ins, invitations, key-value entries and rows of the audit log,
+ * and users without a role, now and then at an interval. Every replica may do it.
  * @param days days for which the audit log is kept
  */
 export function startSweeper({
@@ -25,7 +25,7 @@ export function startSweeper({
   days,
   log,
 }: {
-  store: Pick<Store, 'idempotency' | 'auditLogs' | 'signIns' | 'invitations' | 'users'>;
+  store: Pick<Store, 'idempotency' | 'auditLogs' | 'signIns' | 'invitations' | 'users' | 'transaction'>;
   days: number;
   log: Logger;
 }): Sweeper {
@@ -42,6 +42,8 @@ export function startSweeper({
       if (unused > 0) log.info({ rows: unused }, 'users without a role deleted');
       const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
       if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
+      while (!ending.signal.aborted)
+        if (!(await store.transaction((tables) => tables.keyValues.sweep(new Date(now))))) break;
     } catch (error) {
       log.warn({ problem: describeError(error) }, 'could not delete expired rows; will retry');
     }

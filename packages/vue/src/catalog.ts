@@ -7,7 +7,7 @@ import type {
   ConnectorErrorEvent,
   ConnectorSelectEvent,
 } from '@connector-frame/element/catalog';
-import type { ConnectorFrameError } from '@connector-frame/element';
+import type { ComponentKind, ConnectorFrameError } from '@connector-frame/element';
 import { defineComponent, h, onMounted, shallowRef, toRaw, watch, type DefineComponent } from 'vue';
 import { typed } from './runtime-props.js';
 
@@ -16,7 +16,7 @@ export type { CatalogType, ConnectorCatalogElement };
 /** Props of `<ConnectorCatalog>`: the element's properties, under the same names. */
 export interface ConnectorCatalogProps {
   /** Catalog to request from the host. Default: `input`. */
-  kind?: 'input' | 'output' | undefined;
+  kind?: ComponentKind | undefined;
   /**
    * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
    */
@@ -45,7 +45,7 @@ export const ConnectorCatalog: DefineComponent<ConnectorCatalogProps, {}, {}, {}
   defineComponent({
     name: 'ConnectorCatalog',
     props: {
-      kind: typed<'input' | 'output'>(String),
+      kind: typed<ComponentKind>(String),
       hostUrl: String,
       types: typed<CatalogType[]>(Array),
       selected: String,

@@ -2,7 +2,13 @@
  * Configurations of every connector type that has code or a poll definition, with a unique secret
  * in each secret field.
  */
-import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import {
+  CONNECTOR_KINDS,
+  exampleConfig,
+  loadCatalog,
+  type ConnectorConfig,
+  type ConnectorTypeData,
+} from '@connector-frame/catalog';
 import type { SecretSchema } from '@connector-frame/catalog/types';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { connectors } from '../../../packages/connectors/src/index.js';
@@ -55,7 +61,7 @@ let made = 0;
  */
 export function canaryConfigs(pem: Certificate = createCertificate(CANARY_HOST)): CanaryConfig[] {
   const catalog = loadCatalog();
-  return (['input', 'output'] as const).flatMap((kind) =>
+  return CONNECTOR_KINDS.flatMap((kind) =>
     catalog.list(kind).flatMap(({ type_id: typeId }) => {
       const type = catalog.get(kind, typeId);
       const code = type && connectors(type);

@@ -225,7 +225,7 @@ function randomBody(operation: Operation, random: Random, { own, known, resolve 
   const schema = typeof ref === 'string' ? resolve(ref) : (operation.body ?? {});
   const example = schema['example'];
   let body: unknown = structuredClone(example ?? {});
-  const kind = /\/(inputs|outputs)/.exec(operation.path)?.[1];
+  const kind = /\/(inputs|outputs|enrichments)\b/.exec(operation.path)?.[1];
   if (kind && chance(random, 0.6)) {
     body = exampleBody(
       pick(

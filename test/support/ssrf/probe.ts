@@ -2,25 +2,25 @@ import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Egress } from '../../../packages/engine/src/egress/index.js';
 import { failureOf } from '../../../packages/engine/src/connector-api/index.js';
 import { attempt, hurriedClock, noted } from '../output-attempt.js';
-import type { Target } from './targets.js';
+import { runs, type Target } from './targets.js';
 
 /** Result of an attempt to connect: `passed`, or the reason of the failure. */
 export interface Probed {
   /** Result of the connection test; `undefined` if the type has none. */
   test?: string;
-  /** Result of the first page or batch; `undefined` if the type has no input or output. */
+  /** Result of the first page, batch or lookup; `undefined` if the type has no runtime. */
   run?: string;
 }
 
 /** Runs the connection test as the service does, and the runtime as the engine does. */
 export async function probe(target: Target, config: ConnectorConfig, egress: Egress): Promise<Probed> {
-  const { testConnection, createInput, createOutput } = target.code;
+  const { testConnection } = target.code;
   const found: Probed = {};
   if (testConnection) {
     const outcome = await testConnection(config, { egress, signal: new AbortController().signal });
     found.test = outcome.ok ? 'passed' : outcome.reason;
   }
-  if (createInput ?? createOutput) found.run = await run(target, config, egress);
+  if (runs(target.code)) found.run = await run(target, config, egress);
   return found;
 }
 
@@ -35,6 +35,10 @@ async function run({ type, code }: Target, config: ConnectorConfig, egress: Egre
       } finally {
         await output.close?.();
       }
+    }
+    if (code.createEnrichment) {
+      const { failure } = await code.createEnrichment(config, context).lookUp(['1.2.3.4'], stop.signal);
+      return failure?.code ?? 'passed';
     }
     const input = code.createInput?.(config, context);
     if (input?.kind !== 'pages') throw new Error(`${type.type_id} does not read pages.`);

@@ -1,5 +1,11 @@
 /** Every connector type that opens connections, and the fields that hold an address. */
-import { exampleConfig, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
+import {
+  CONNECTOR_KINDS,
+  exampleConfig,
+  loadCatalog,
+  type ConnectorConfig,
+  type ConnectorTypeData,
+} from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { google } from '../vendors/google.js';
 import { connectors } from '../../../packages/connectors/src/index.js';
@@ -65,6 +71,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
   'output:http': [{ settings: url('endpoint', 'http') }],
+  'enrichment:http-lookup': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}:${port}/{key}` }) }],
   'output:opensearch': [{ settings: url('url', 'http') }],
   'output:splunk': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}`, port: String(port) }) }],
   'output:elasticsearch': [
@@ -110,7 +117,7 @@ const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !==
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {
   const catalog = loadCatalog();
-  return (['input', 'output'] as const).flatMap((kind) =>
+  return CONNECTOR_KINDS.flatMap((kind) =>
     catalog.list(kind).flatMap(({ type_id: typeId }): Target[] => {
       const type = catalog.get(kind, typeId);
       if (!type) return [];
@@ -139,7 +146,7 @@ export function targets(): Target[] {
   );
 }
 
-/** Types that receive, generate records, or write local files. */
+/** Types that receive or generate records, or use only files and the database. */
 const local = new Set([
   'input:demo',
   'input:monad-http',
@@ -147,8 +154,18 @@ const local = new Set([
   'input:monad-syslog',
   'output:dev-null',
   'output:file',
+  'output:kv-lookup',
+  'enrichment:cidr',
+  'enrichment:csv-table',
+  'enrichment:geoip',
+  'enrichment:geolocus',
+  'enrichment:kv-lookup',
 ]);
 
-function dials(name: string, { testConnection, createInput, createOutput }: ConnectorCode): boolean {
-  return !local.has(name) && (testConnection ?? createInput ?? createOutput) !== undefined;
+function dials(name: string, code: ConnectorCode): boolean {
+  return !local.has(name) && (code.testConnection !== undefined || runs(code));
 }
+
+/** Returns whether a type has a runtime. */
+export const runs = ({ createInput, createOutput, createEnrichment }: ConnectorCode): boolean =>
+  (createInput ?? createOutput ?? createEnrichment) !== undefined;

@@ -3,7 +3,7 @@ import '@connector-frame/element/define';
 import { createSearch } from '@connector-frame/element/catalog';
 import type { CatalogType, ComponentKind } from '@connector-frame/core/connect';
 import { catalog } from '../shared/host-api.js';
-import { categoriesOf, countOf } from '../shared/lists.js';
+import { categoriesOf, countOf, kindOf } from '../shared/lists.js';
 import { currentAppearance } from '../shared/theme.js';
 
 interface Shown {
@@ -25,6 +25,7 @@ async function start(main: HTMLElement, tenantId: string): Promise<void> {
   const lists = {
     input: await catalog('input'),
     output: await catalog('output'),
+    enrichment: await catalog('enrichment'),
   };
   const near = new Set<HTMLElement>();
   const watcher = new IntersectionObserver(
@@ -40,7 +41,7 @@ async function start(main: HTMLElement, tenantId: string): Promise<void> {
   );
 
   const show = (): void => {
-    const chosen: ComponentKind = kind.value === 'output' ? 'output' : 'input';
+    const chosen = kindOf(kind.value);
     const all = lists[chosen];
     const found = createSearch(all)(search.value).filter(
       (type) => category.value === '' || type.category === category.value,
@@ -53,7 +54,7 @@ async function start(main: HTMLElement, tenantId: string): Promise<void> {
     if (count) count.textContent = `${countOf(found, all)} forms`;
   };
   const showKind = (): void => {
-    const all = lists[kind.value === 'output' ? 'output' : 'input'];
+    const all = lists[kindOf(kind.value)];
     const options = categoriesOf(all).map((name) => new Option(name, name));
     category.replaceChildren(new Option('All categories', ''), ...options);
     show();

@@ -14,6 +14,12 @@ export const words: Record<ComponentKind, { title: string; list: string; one: st
     one: 'destination',
     none: 'No destinations yet. Pick a product below. If data can flow to it, pipelines can use it once it is saved.',
   },
+  enrichment: {
+    title: 'Add to your data',
+    list: 'Lookups',
+    one: 'lookup',
+    none: 'No lookups yet. Pick one below; pipelines can use it once it is saved.',
+  },
 };
 
 /** Shown with types and connectors that the service can save, but not run; as in the form. */
@@ -50,4 +56,9 @@ export function describe({ id, name, type_id }: ConfiguredConnector, types: read
 export function newestFirst(connectors: readonly ConfiguredConnector[], savedId: string | undefined) {
   const saved = connectors.filter(({ id }) => id === savedId);
   return [...saved, ...connectors.filter(({ id }) => id !== savedId).toReversed()];
+}
+
+/** Returns the kind that a page or its query names. Others are inputs. */
+export function kindOf(value: string | null): ComponentKind {
+  return value === 'output' || value === 'enrichment' ? value : 'input';
 }

@@ -1,4 +1,5 @@
 import type { ComponentKind } from '@connector-frame/core/connect';
+import { kindOf } from './lists.js';
 
 /**
  * What the page shows: the lists of a kind, or the form of one connector (a new one without
@@ -13,7 +14,7 @@ export interface Route {
 export function readRoute(): Route {
   const query = new URLSearchParams(location.search);
   return {
-    kind: query.get('kind') === 'output' ? 'output' : 'input',
+    kind: kindOf(query.get('kind')),
     typeId: query.get('type') ?? undefined,
     connectorId: query.get('id') ?? undefined,
   };

@@ -18,6 +18,7 @@ export function gallery(tenant: Tenant): Html {
         <select>
           <option value="input">Data sources</option>
           <option value="output">Destinations</option>
+          <option value="enrichment">Lookups</option>
         </select>
       </label>
     </form>

@@ -1,4 +1,4 @@
-/** Categories that a picker groups types by. */
+/** Categories that a picker groups inputs and enrichments by. */
 export const INPUT_CATEGORIES = [
   'AI Tools',
   'Application Security',
@@ -28,6 +28,7 @@ export const INPUT_CATEGORIES = [
   'Web Application Security',
 ] as const;
 
+/** Categories that a picker groups outputs by. */
 export const OUTPUT_CATEGORIES = [
   'Incident Management',
   'Object Storage',

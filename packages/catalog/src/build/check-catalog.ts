@@ -1,6 +1,7 @@
 /** Checks across files. */
 import type { ConnectorTypeData } from '../types.js';
 import { oneOf, type Problem } from './problem.js';
+import { fieldsOf } from './walk.js';
 
 export interface SourceType {
   file: string;
@@ -43,6 +44,16 @@ export function checkCatalog(types: readonly SourceType[], icons: ReadonlySet<st
       });
     marks.set(data.type_id, { file, icon: data.icon });
   }
+  const outputs = new Set(types.flatMap(({ data }) => (data.kind === 'output' ? [data.type_id] : [])));
+  for (const { file, data } of types)
+    for (const { field, pointer, depth, secret } of fieldsOf(data)) {
+      const output = field.type === 'string' ? field['x-output'] : undefined;
+      if (output === undefined) continue;
+      if (secret || depth !== 1)
+        problems.push({ file, pointer, message: '"x-output" is for settings at the top level' });
+      if (!outputs.has(output))
+        problems.push({ file, pointer: `${pointer}/x-output`, message: `names ${output}, which is no type of output` });
+    }
   const used = new Set(types.map(({ data }) => data.icon));
   for (const icon of icons)
     if (!used.has(icon))

@@ -26,7 +26,7 @@ export function checkCopy(file: string, data: ConnectorTypeData): Problem[] {
 
   check('/name', data.name, LIMITS.name, false);
   check('/description', data.description, LIMITS.description, true);
-  const categories: readonly string[] = data.kind === 'input' ? INPUT_CATEGORIES : OUTPUT_CATEGORIES;
+  const categories: readonly string[] = data.kind === 'output' ? OUTPUT_CATEGORIES : INPUT_CATEGORIES;
   if (!categories.includes(data.category))
     add('/category', `is no category of ${data.kind}s: use ${oneOf(categories)}`);
 

@@ -44,7 +44,7 @@ describe('compile', () => {
     ['a missing key', '/vendor', undefined, 'needs "vendor"'],
     ['an invalid version', '/version', '1', 'must be a version like "1.0.0"'],
     ['an invalid type ID', '/type_id', 'Acme_Logs', 'must be lower-case letters, digits and "-"'],
-    ['an invalid kind', '/kind', 'inputs', 'must be "input" or "output"'],
+    ['an invalid kind', '/kind', 'inputs', 'must be "input", "output" or "enrichment"'],
     ['settings that are not an object', `/config/settings/properties`, [], 'must be an object of fields'],
     ['an unknown field keyword', `${settings}/url/titel`, 'x', 'is not known here: use "title"'],
     ['a keyword of another field type', `${settings}/url/minimum`, 1, 'is not known here'],
@@ -225,6 +225,7 @@ describe('compile', () => {
     ['an unknown category', '/category', 'Things', 'must be "AI Tools"'],
     // Checks across files.
     ['a type in the wrong file', '/type_id', 'acme-events', 'belongs in types/inputs/acme-events.json'],
+    ['an output of an unknown type', `${settings}/url/x-output`, 'acme', 'names acme, which is no type of output'],
     ['an unknown icon', '/icon', 'acme', '"acme" is not in icons.json'],
   ])('rejects %s', (_name, path, value, message) => {
     const spoiled: unknown = path === '' ? value : setAt(goodType, path, value);

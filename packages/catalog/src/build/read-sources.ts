@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONNECTOR_KINDS } from '../connector-kinds.js';
 import type { Problem } from './problem.js';
 
 export interface SourceFile {
@@ -20,8 +21,8 @@ export interface Sources {
 }
 
 /**
- * Reads `types/inputs`, `types/outputs`, `fragments`, `icons.json` and `not-transport.json` under
- * the package root.
+ * Reads the folders of `types`, `fragments`, `icons.json` and `not-transport.json` under the package
+ * root.
  */
 export function readSources(root: string): Sources {
   const problems: Problem[] = [];
@@ -54,7 +55,7 @@ export function readSources(root: string): Sources {
 
   const fragments = readFolder('fragments');
   return {
-    types: [...readFolder('types/inputs'), ...readFolder('types/outputs')],
+    types: CONNECTOR_KINDS.flatMap((kind) => readFolder(`types/${kind}s`)),
     fragments: new Map(fragments.map((source) => [source.file.slice('fragments/'.length, -'.json'.length), source])),
     icons: read('icons.json'),
     notTransport: read('not-transport.json'),

@@ -20,10 +20,12 @@ export function typeDeclarations(types: readonly ConnectorTypeData[]): string {
     '/** Connector types as TypeScript, made from their data when the catalog is built. */',
     table('input', 'InputTypes'),
     table('output', 'OutputTypes'),
-    '/** Both kinds, for `ConnectorTypes` of `@connector-frame/core/connect`. */\nexport interface CatalogTypes {\n  input: InputTypes;\n  output: OutputTypes;\n}',
+    table('enrichment', 'EnrichmentTypes'),
+    '/** All kinds, for `ConnectorTypes` of `@connector-frame/core/connect`. */\nexport interface CatalogTypes {\n  input: InputTypes;\n  output: OutputTypes;\n  enrichment: EnrichmentTypes;\n}',
     'export type InputTypeId = keyof InputTypes;',
     'export type OutputTypeId = keyof OutputTypes;',
-    'export type ConnectorTypeId = InputTypeId | OutputTypeId;',
+    'export type EnrichmentTypeId = keyof EnrichmentTypes;',
+    'export type ConnectorTypeId = InputTypeId | OutputTypeId | EnrichmentTypeId;',
     '',
   ].join('\n\n');
 }

@@ -2,6 +2,7 @@
  * Keys of the data format and the values each takes. A rule returns what it expected, or undefined
  * if the value is valid.
  */
+import { CONNECTOR_KINDS } from '../connector-kinds.js';
 import { INPUT_CATEGORIES, OUTPUT_CATEGORIES } from './categories.js';
 import { isPlain, own } from '../validate/objects.js';
 import { oneOf } from './problem.js';
@@ -83,6 +84,7 @@ export const FIELD_WORDS = {
     default: anyText,
     writeOnly: yes,
     'x-private-key': word('plain', 'encrypted'),
+    'x-output': text,
   },
   number: {
     ...annotations,
@@ -117,7 +119,7 @@ export const FIELD_WORDS = {
 export const TYPE_WORDS: Words = {
   $schema: text,
   type_id: shaped(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case letters, digits and "-", at most 64'),
-  kind: word('input', 'output'),
+  kind: word(...CONNECTOR_KINDS),
   name: text,
   description: text,
   category: word(...new Set([...INPUT_CATEGORIES, ...OUTPUT_CATEGORIES])),
@@ -134,6 +136,7 @@ export const TYPE_WORDS: Words = {
     'adapter-config-struct',
     'vendor-api-convention',
     'recall-unverified',
+    'own',
   ),
   fixed_destination: shaped(/^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/, 'a host name, like "api.github.com"'),
   icon: text,

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { loadCatalog } from '../index.js';
+import { CONNECTOR_KINDS, loadCatalog } from '../index.js';
 import { exampleConfig } from '../example-config.js';
 import { effectiveConfig, pruneConfig, withDefaults } from '../validate.js';
 
 const catalog = loadCatalog();
-const types = [...catalog.list('input'), ...catalog.list('output')];
+const types = CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind));
 
 it.each(types.map(({ kind, type_id: id, config }) => [`${kind} ${id}`, config] as const))(
   'settings have the same effect with and without their stored defaults: %s',

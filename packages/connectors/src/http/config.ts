@@ -29,7 +29,8 @@ export function readRequest({ settings, secrets }: Pick<ConnectorConfig, 'settin
   };
 }
 
-function openHeaders(settings: ConnectorConfig['settings']): Row[] {
+/** Returns the headers of the settings. */
+export function openHeaders(settings: ConnectorConfig['settings']): Row[] {
   const rows = at(settings, 'headers');
   return (Array.isArray(rows) ? rows : []).flatMap((row: unknown): Row[] => {
     const name = text(row, 'header_key');
@@ -37,7 +38,8 @@ function openHeaders(settings: ConnectorConfig['settings']): Row[] {
   });
 }
 
-function secretHeaders(secrets: ConnectorConfig['secrets']): Row[] {
+/** Returns the headers of the secrets. */
+export function secretHeaders(secrets: ConnectorConfig['secrets']): Row[] {
   const value = at(secrets, 'auth_headers');
   if (!isRecord(value)) return [];
   return Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');

@@ -30,9 +30,9 @@ export function checkOptions(given: UncheckedOptions): CheckedOptions {
     const value = given[name] ?? initial;
     // `fetchSession` provides the session. But a token that is given needs its organization.
     const isOptional = session ? fetchSession && !sessionToken : !required;
-    if (!value && !isOptional) reject(name, 'set: use the option or the attribute ' + attributeOf(name));
+    if (!(value || isOptional)) reject(name, 'set: use the option or the attribute ' + attributeOf(name));
     if (value !== undefined && typeof value !== type) reject(name, 'a ' + type);
-    if (values?.includes(value) === false) reject(name, values.join(' or '));
+    if (values && !values.includes(value)) reject(name, values.join(' or '));
     checked[name] = value;
   }
   // Functions are not sent either: JSON has none.

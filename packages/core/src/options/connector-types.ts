@@ -16,7 +16,7 @@ import type { ComponentKind, FieldMetaOverride } from './option-values.js';
 export interface ConnectorTypes {}
 
 /**
- * IDs of the connector types of one kind, or of both. `string` until `ConnectorTypes` knows any.
+ * IDs of the connector types of one kind, or of all. `string` until `ConnectorTypes` knows any.
  */
 export type ConnectorTypeId<Kind extends ComponentKind = ComponentKind> = [keyof ConnectorTypes] extends [never]
   ? string

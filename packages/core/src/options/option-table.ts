@@ -57,14 +57,17 @@ const flag: Option<boolean> = { type: 'boolean' };
 // `Option<never>` is assignable to every `Option`.
 const object: Option<never> = { type: 'object' };
 const callback: Option<never> = { type: 'function' };
-const kinds: readonly ComponentKind[] = ['input', 'output'];
+const kinds: readonly ComponentKind[] = ['input', 'output', 'enrichment'];
 
 /** Returns the attribute of an option: `typeId` -> `type-id`. */
 export const attributeOf = (name: string): string => name.replace(/[A-Z]/g, '-$&').toLowerCase();
 
 /** The options that the form receives, as fields of the `init` message. */
 export const formOptions = {
-  /** Catalog of the connector: `input` for data sources, `output` for destinations. */
+  /**
+   * Catalog of the connector: `input` for data sources, `output` for destinations, `enrichment` for
+   * lookups that add to records.
+   */
   kind: { type: 'string', values: kinds, required: true },
   /** ID of the connector type, `type_id` in the catalog: `okta-systemlog`. */
   typeId: requiredText,

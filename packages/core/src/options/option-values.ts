@@ -1,7 +1,10 @@
 import type { ConnectorFrameError } from '../connector-frame-error.js';
 
-/** Catalog of a connector: `input` for data sources, `output` for destinations. */
-export type ComponentKind = 'input' | 'output';
+/**
+ * Catalog of a connector: `input` for data sources, `output` for destinations, `enrichment` for
+ * lookups that add to records.
+ */
+export type ComponentKind = 'input' | 'output' | 'enrichment';
 
 /** Theming tokens as CSS values. All are optional and applied once, when the form mounts. */
 export interface Appearance {

@@ -1,5 +1,5 @@
 import { type PropertyDeclarations, type PropertyValues, ReactiveElement } from '@lit/reactive-element';
-import { ConnectorFrameError, type CatalogType } from '@connector-frame/core/connect';
+import { ConnectorFrameError, type CatalogType, type ComponentKind } from '@connector-frame/core/connect';
 import { json, optionalText } from '../converters.js';
 import { ConnectorErrorEvent } from '../events/connector-error-event.js';
 import { ConnectorSelectEvent } from '../events/connector-select-event.js';
@@ -75,7 +75,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
   static override readonly styles = [screenReaderStyles, catalogStyles];
 
   /** Catalog to request from the host. Default: `input`. */
-  declare kind: 'input' | 'output' | undefined;
+  declare kind: ComponentKind | undefined;
   /**
    * Base URL of your host's routes: `/api`. Its catalog route is requested unless `types` is set.
    */

@@ -1,12 +1,14 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/index.js';
 import type { Clock } from './clock.js';
+import type { Enrichment } from './enrichment.js';
 import type { Input } from './input.js';
+import type { KeyValueTables } from './key-values.js';
 import type { Output } from './output.js';
 import type { Tester } from './tester.js';
 import type { Receiver } from './receiver.js';
 
-/** The dependencies of an input or output, besides its configuration. */
+/** The dependencies of an input, output or enrichment, besides its configuration. */
 export interface ConnectorContext {
   /** The connector type, with its catalog data. */
   type: ConnectorTypeData;
@@ -22,6 +24,13 @@ export interface ConnectorContext {
    * service's HTTP server.
    */
   listen?: ListenAt;
+  /** Key-value tables in the storage of the service. Absent: there is no storage. */
+  keyValues?: KeyValueTables;
+  /**
+   * Local folders with the operator's files for lookups; the first one that has a file counts.
+   * Absent: the operator has not configured one.
+   */
+  lookupFolders?: readonly string[];
 }
 
 /** A local address and port reserved for one connector. */
@@ -41,6 +50,8 @@ export interface ListenAt {
 export type CreateInput = (config: ConnectorConfig, context: ConnectorContext) => Input;
 /** Like `CreateInput`, for outputs. */
 export type CreateOutput = (config: ConnectorConfig, context: ConnectorContext) => Output;
+/** Like `CreateInput`, for enrichments. */
+export type CreateEnrichment = (config: ConnectorConfig, context: ConnectorContext) => Enrichment;
 
 /** The code of a connector type. */
 export interface ConnectorCode {
@@ -50,6 +61,8 @@ export interface ConnectorCode {
   createInput?: CreateInput;
   /** Absent, for an output: the type has no runtime. */
   createOutput?: CreateOutput;
+  /** Absent, for an enrichment: the type has no runtime. */
+  createEnrichment?: CreateEnrichment;
   /** Handles HTTP requests for a push input. Absent: the service accepts none for this type. */
   receiver?: Receiver;
   /** The input opens its own port: `ConnectorContext.listen`. */

@@ -11,11 +11,27 @@ export { isErrno } from '../files/is-errno.js';
 export { LineFile } from '../files/line-file.js';
 export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
 export { systemClock, type Clock } from './clock.js';
-export type { ConnectorCode, ConnectorContext, CreateInput, CreateOutput, ListenAt } from './connector-code.js';
+export type {
+  ConnectorCode,
+  ConnectorContext,
+  CreateEnrichment,
+  CreateInput,
+  CreateOutput,
+  ListenAt,
+} from './connector-code.js';
 export { ConnectorError, failureOf, type Failure, type FailureKind } from './connector-error.js';
 export { encodeLines, type Around } from './encode-lines.js';
+export {
+  MAX_RESULT_BYTES,
+  type Enrichment,
+  type EnrichmentData,
+  type EnrichmentResult,
+  type LookedUp,
+} from './enrichment.js';
 export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
 export * from './key-path.js';
+export * from './lookup-key.js';
+export type { KeyValueEntry, KeyValueReader, KeyValueTable, KeyValueTables } from './key-values.js';
 export type { LogEntry, NewLogEntry } from './log-entry.js';
 export {
   MAX_REFUSALS,

@@ -4,6 +4,7 @@
  */
 import type { Issue } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/egress.js';
+import type { ConnectorContext } from './connector-code.js';
 
 export type { Egress, EgressInit, EgressTarget } from '../egress/egress.js';
 
@@ -56,7 +57,7 @@ export interface TesterConfig {
   secrets: Record<string, unknown>;
 }
 
-export interface TesterContext {
+export interface TesterContext extends Pick<ConnectorContext, 'keyValues' | 'lookupFolders'> {
   egress: Egress;
   /**
    * Aborted when the caller disconnects or the time limit expires; the outcome is then `timeout`.

@@ -410,6 +410,7 @@ export class PipelineRunner {
       definition,
       ...this.#input,
       outputs: components.outputs,
+      enrichments: components.enrichments ?? new Map(),
       transforms: new Map([...components.transforms].map(([id, config]) => [id, compileTransform(config, components)])),
       bus,
       ...(this.#stream !== undefined && { stream: this.#stream }),

@@ -140,7 +140,8 @@ async function expand(
   maxBytes: number,
   context: PathContext,
 ): Promise<readonly Batch[] | undefined> {
-  const input = { lines: batch.lines, recordId: (index: number) => batch.recordId(index), now: context.now };
+  const recordId = (index: number): string => batch.recordId(index);
+  const input = { lines: batch.lines, records: batch.records, recordId, now: context.now };
   const outcomes = await operation.run(input, { signal: context.aborted, maxBytes, maxMs: STAGE_MS });
   if (!outcomes) return undefined;
   const derived: Derived[] = [];
@@ -150,6 +151,6 @@ async function expand(
     if (typeof outcome === 'string') rejected.push(deadLetter(stage.nodeId, batch, index, outcome));
     else derived.push({ index, lines: outcome });
   }
-  if (rejected.length > 0 && stage.first) context.reject(rejected);
+  if (rejected.length > 0 && (stage.first || operation.varies)) context.reject(rejected);
   return deriveBatches(batch, derived);
 }

@@ -7,7 +7,8 @@ import { compileTransform, type CompiledTransform } from '../transforms/compile-
 import type { ResolveSecret, TransformConfig } from '../transforms/operation.js';
 import { waitBeforeRetry, type RunContext } from './deliver.js';
 import type { OutputPaths } from './deliver-paths.js';
-import { ConnectorError, failureOf, type Input, type Output } from '../connector-api/index.js';
+import { ConnectorError, failureOf, type Enrichment, type Input, type Output } from '../connector-api/index.js';
+import { enrichmentStage } from './enrichment-stage.js';
 import { runBufferedPages } from './run-buffered-pages.js';
 import { runPages } from './run-pages.js';
 import { runReplays } from './run-replays.js';
@@ -22,6 +23,7 @@ export interface RunParts {
   input: Input;
   outputs: ReadonlyMap<string, Output>;
   transforms: ReadonlyMap<string, CompiledTransform>;
+  enrichments: ReadonlyMap<string, Enrichment>;
   bus: Bus;
   /** Stream of the input. Absent if a polled input delivers directly to its output. */
   stream?: string;
@@ -94,16 +96,26 @@ export class Run {
   }
 
   async #run(): Promise<'stopped' | 'fenced'> {
-    const { definition, nodeId, input, outputs, transforms, bus, stream, coordinator, lease } = this.#parts;
+    const { definition, nodeId, input, outputs, transforms, enrichments, bus, stream, coordinator, lease } =
+      this.#parts;
     const context = this.#context;
-    const to = [...compilePaths(definition, transforms)].flatMap(([id, paths]): OutputPaths[] => {
-      const output = outputs.get(id);
-      return output ? [{ nodeId: id, output, paths }] : [];
-    });
-    context.health.reset([nodeId, ...to.map((each) => each.nodeId)]);
+    const lookups = Array.from(
+      enrichments,
+      ([id, enrichment]) => [id, [enrichmentStage(context, id, enrichment)]] as const,
+    );
+    const to = [...compilePaths(definition, new Map([...transforms, ...lookups]))].flatMap(
+      ([id, paths]): OutputPaths[] => {
+        const output = outputs.get(id);
+        return output ? [{ nodeId: id, output, paths }] : [];
+      },
+    );
+    const used = new Set(to.flatMap(({ paths }) => paths.flatMap(({ stages }) => stages.map((stage) => stage.nodeId))));
+    const onPaths = new Map([...enrichments].filter(([id]) => used.has(id)));
+    context.health.reset([nodeId, ...to.map((each) => each.nodeId), ...onPaths.keys()]);
+    const open = createOpen(context, onPaths);
     try {
       if (input.kind === 'pages' && stream === undefined) {
-        const opened = await Promise.all(to.map((each) => open(context, each)));
+        const opened = await Promise.all(to.map(open));
         if (!opened.every(Boolean)) return 'stopped';
         const over = new AbortController();
         const replaying = { ...context, stopping: AbortSignal.any([context.stopping, over.signal]) };
@@ -119,7 +131,7 @@ export class Run {
       this.#parts.reportListener?.();
       const delivered = Promise.all(
         to.map(async (each) => {
-          if (stream === undefined || !(await open(context, each))) return;
+          if (stream === undefined || !(await open(each))) return;
           await Promise.all([runStream(context, bus, stream, each), runReplays(context, each)]);
         }),
       );
@@ -136,6 +148,7 @@ export class Run {
       }
     } finally {
       for (const { output, nodeId: id } of to) await close(context, id, output);
+      for (const [id, enrichment] of onPaths) await close(context, id, enrichment);
     }
   }
 }
@@ -147,6 +160,7 @@ export function missingPart(
     inputs: ReadonlyMap<string, Input>;
     outputs: ReadonlyMap<string, Output>;
     transforms: ReadonlyMap<string, TransformConfig>;
+    enrichments?: ReadonlyMap<string, Enrichment>;
     resolveSecret?: ResolveSecret;
     problems?: ReadonlyMap<string, MissingPart>;
   },
@@ -158,6 +172,7 @@ export function missingPart(
   const missing = definition.nodes.find(({ id, enabled, component_type: type }) => {
     if (!enabled) return false;
     if (type === 'input') return !parts.inputs.has(id);
+    if (type === 'enrichment') return parts.enrichments?.has(id) !== true;
     return type === 'output' ? !parts.outputs.has(id) : !parts.transforms.has(id);
   });
   if (!missing) return unknownPart(definition, parts);
@@ -189,24 +204,46 @@ function unknownPart(
   }
 }
 
-async function open(context: RunContext, { nodeId, output }: OutputPaths): Promise<boolean> {
+/**
+ * Returns a function that opens an output and the enrichments on its paths, each once, and retries
+ * until it succeeds. It returns `false` if the run stopped first.
+ */
+function createOpen(
+  context: RunContext,
+  enrichments: ReadonlyMap<string, Enrichment>,
+): (to: OutputPaths) => Promise<boolean> {
+  const opening = new Map<string, Promise<boolean>>();
+  return async ({ nodeId, output, paths }) => {
+    const before = [...enrichments].filter(([id]) =>
+      paths.some(({ stages }) => stages.some((stage) => stage.nodeId === id)),
+    );
+    for (const [id, enrichment] of before) {
+      const opened = opening.get(id) ?? openNode(context, id, enrichment);
+      opening.set(id, opened);
+      if (!(await opened)) return false;
+    }
+    return openNode(context, nodeId, output);
+  };
+}
+
+async function openNode(context: RunContext, nodeId: string, node: Pick<Output, 'open' | 'retry'>): Promise<boolean> {
   for (let attempt = 1; !context.stopping.aborted; attempt += 1) {
     try {
-      await output.open?.(context.aborted);
+      await node.open?.(context.aborted);
       context.health.responded(nodeId);
       return true;
     } catch (error) {
-      if (!(await waitBeforeRetry(context, nodeId, failureOf(error), attempt, output.retry))) return false;
+      if (!(await waitBeforeRetry(context, nodeId, failureOf(error), attempt, node.retry))) return false;
     }
   }
   return false;
 }
 
-async function close(context: RunContext, nodeId: string, output: Output): Promise<void> {
+async function close(context: RunContext, nodeId: string, node: Pick<Output, 'close'>): Promise<void> {
   try {
-    await output.close?.();
+    await node.close?.();
   } catch (error) {
     const { code } = failureOf(error);
-    context.log({ level: 'warn', code: 'close_failed', message: `The output could not be closed (${code}).`, nodeId });
+    context.log({ level: 'warn', code: 'close_failed', message: `The node could not be closed (${code}).`, nodeId });
   }
 }

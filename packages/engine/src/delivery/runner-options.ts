@@ -3,7 +3,7 @@ import type { Coordinator } from '../coordinator/coordinator.js';
 import type { PipelineDefinition } from '../pipeline/definition.js';
 import type { ResolveSecret, TransformConfig } from '../transforms/operation.js';
 import type { Clock } from '../connector-api/clock.js';
-import type { Input, Output } from '../connector-api/index.js';
+import type { Enrichment, Input, Output } from '../connector-api/index.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { RecordSamples } from '../pipeline/record-samples.js';
 import type { EdgeSchemas } from '../schema/edge-schemas.js';
@@ -14,6 +14,8 @@ export interface Components {
   readonly inputs: ReadonlyMap<string, Input>;
   readonly outputs: ReadonlyMap<string, Output>;
   readonly transforms: ReadonlyMap<string, TransformConfig>;
+  /** Absent: none. */
+  readonly enrichments?: ReadonlyMap<string, Enrichment>;
   /** Returns the values of secrets that operations of transforms refer to. */
   readonly resolveSecret?: ResolveSecret;
   /** Why a node has no implementation; a node without an entry is reported as `no_runtime`. */

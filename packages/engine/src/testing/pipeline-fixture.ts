@@ -11,18 +11,25 @@ import type { Store } from '../coordinator/store.js';
 import type { ComponentType, PipelineDefinition } from '../pipeline/definition.js';
 import type { Batch } from '../connector-api/batch.js';
 import type { DataRecord } from '../connector-api/record.js';
-import { ConnectorError, WRITTEN, type Input, type Output, type WriteResult } from '../connector-api/index.js';
+import {
+  ConnectorError,
+  WRITTEN,
+  type Enrichment,
+  type Input,
+  type Output,
+  type WriteResult,
+} from '../connector-api/index.js';
 import { DeadLetters } from '../delivery/dead-letters.js';
 import { PipelineRunner } from '../control/pipeline-runner.js';
 import type { RunnerLimits } from '../delivery/runner-options.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
-const kinds: Record<string, ComponentType> = { i: 'input', o: 'output' };
+const kinds: Record<string, ComponentType> = { i: 'input', o: 'output', e: 'enrichment' };
 
 /**
  * Builds a pipeline: `graph('in a out', 'in>a a>out')`. The first letter of a name determines the
- * type: `i` input, `o` output, any other a transform.
+ * type: `i` input, `o` output, `e` enrichment, any other a transform.
  */
 export function graph(
   names: string,
@@ -104,6 +111,7 @@ export interface World {
     inputs: Record<string, Input>;
     outputs: Record<string, Output>;
     transforms?: Record<string, TransformConfig>;
+    enrichments?: Record<string, Enrichment>;
     holder?: string;
     limits?: Partial<RunnerLimits>;
   }): PipelineRunner;
@@ -131,13 +139,14 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
     reopen() {
       bus = openBus();
     },
-    runner({ definition, inputs, outputs, transforms = {}, holder = 'worker', limits = {} }) {
+    runner({ definition, inputs, outputs, transforms = {}, enrichments = {}, holder = 'worker', limits = {} }) {
       const runner = new PipelineRunner({
         definition,
         components: {
           inputs: new Map(Object.entries(inputs)),
           outputs: new Map(Object.entries(outputs)),
           transforms: new Map(Object.entries(transforms)),
+          enrichments: new Map(Object.entries(enrichments)),
         },
         bus,
         coordinator: createEmbeddedCoordinator({ store }),

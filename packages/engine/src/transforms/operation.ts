@@ -59,6 +59,8 @@ export interface EachStage {
 /** Records as JSON, and what is known about them. */
 export interface StageInput {
   readonly lines: readonly string[];
+  /** The records, if they are parsed already. */
+  readonly records?: readonly DataRecord[];
   readonly recordId: (index: number) => string;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -70,6 +72,11 @@ export interface StageInput {
  */
 export interface BatchStage {
   readonly kind: 'batch';
+  /**
+   * The outcome of a record may differ each time. It is then stored as a dead letter on each path on
+   * which it is rejected, because it may pass on another one.
+   */
+  readonly varies?: true;
   /**
    * @returns the outcome of each record, in order; `undefined` if aborted by `signal`
    * @throws {ConnectorError} of kind `retry`

@@ -1,3 +1,4 @@
+import type { ComponentKind } from '@connector-frame/core/protocol';
 import { ApiError, readApiError, SessionExpired } from './api-error.js';
 import { withRetry, type RetryTools } from './retry.js';
 import type { Session } from './session.js';
@@ -9,7 +10,7 @@ export interface ApiOptions extends RetryTools {
   base: string;
   parentOrigin: string;
   organizationId: string;
-  kind: 'input' | 'output';
+  kind: ComponentKind;
   typeId: string;
   /** Absent for a new connector. */
   existingId?: string | undefined;
@@ -58,8 +59,10 @@ async function read<T>(response: Response): Promise<T> {
 
 export function createApi(options: ApiOptions): Api {
   const { base, kind, session, existingId, typeId, started } = options;
-  const connectors = `${encodeURIComponent(options.organizationId)}/${kind}s`;
-  const existing = `${connectors}/${encodeURIComponent(existingId ?? '')}`;
+  const id = encodeURIComponent(existingId ?? '');
+  // Enrichments came with the third version of the public API.
+  const connectors = (version: number): string =>
+    `/v${kind === 'enrichment' ? 3 : version}/${encodeURIComponent(options.organizationId)}/${kind}s`;
 
   async function call(
     path: string,
@@ -96,7 +99,7 @@ export function createApi(options: ApiOptions): Api {
     method: string,
     path: string,
     body: object,
-    headers: Record<string, string> = {},
+    headers?: Record<string, string>,
     tryMs?: number,
   ): Promise<Response> =>
     call(
@@ -114,23 +117,23 @@ export function createApi(options: ApiOptions): Api {
 
     async loadConnector() {
       if (!existingId) return undefined;
-      const response = await call(`/v1/${existing}`).catch((error: unknown) => {
+      const response = await call(`${connectors(1)}/${id}`).catch((error: unknown) => {
         throw error instanceof ApiError && error.status === 404 ? new ApiError(404, 'connector_not_found') : error;
       });
       return { saved: await read<Connector>(response), etag: response.headers.get('etag') };
     },
 
-    create: async (body, key) => read(await write('POST', `/v2/${connectors}`, body, { 'Idempotency-Key': key })),
+    create: async (body, key) => read(await write('POST', connectors(2), body, { 'Idempotency-Key': key })),
 
     async update(body, etag, key) {
       const headers = { 'Idempotency-Key': key, ...(etag !== null && { 'If-Match': etag }) };
-      return read(await write('PATCH', `/v2/${existing}`, body, headers));
+      return read(await write('PATCH', `${connectors(2)}/${id}`, body, headers));
     },
 
     async test(config) {
       const started = options.now();
       const body = { type: typeId, config, ...(existingId && { id: existingId }) };
-      const response = await write('POST', `/v2/${connectors}/test-connection`, body, {}, TEST_MS);
+      const response = await write('POST', `${connectors(2)}/test-connection`, body, {}, TEST_MS);
       const { summary = '', duration_ms } = await read<{ summary?: string; duration_ms?: number }>(response);
       return { durationMs: duration_ms ?? options.now() - started, summary: summary.replace(/\.$/, '') };
     },

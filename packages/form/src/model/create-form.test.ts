@@ -45,6 +45,21 @@ describe('loading', () => {
     expect(form.secret('/secrets/extra')).toEqual({ state: 'empty' });
   });
 
+  it('reads and writes an enrichment where the third version of the public API has it', async () => {
+    const { form, service, loaded } = openForm({ existingId: 'con 1', kind: 'enrichment' });
+    await loaded;
+    await form.test();
+    form.setValue('/settings/headers', [{ key: 'X-Team', value: 'platform' }]);
+    await form.save();
+    expect(service.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET http://service.test/v1/enrichments/okta-systemlog',
+      'GET http://service.test/v3/org%201/enrichments/con%201',
+      'GET http://service.test/v3/session',
+      'POST http://service.test/v3/org%201/enrichments/test-connection',
+      'PATCH http://service.test/v3/org%201/enrichments/con%201',
+    ]);
+  });
+
   it.each([
     [404, 'not_found', 'type_not_found', false],
     [403, 'forbidden', 'unauthorized', false],

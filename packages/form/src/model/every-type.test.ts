@@ -1,4 +1,4 @@
-import { exampleConfig, loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, exampleConfig, loadCatalog } from '@connector-frame/catalog';
 import { getAt, pruneConfig, withDefaults } from '@connector-frame/catalog/validate';
 import { describe, expect, it } from 'vitest';
 import en from '../messages/en.json' with { type: 'json' };
@@ -13,7 +13,7 @@ import type { Connector, ConnectorType } from './wire.js';
 
 const messages = createMessages(en);
 const catalog = loadCatalog();
-const types = [...catalog.list('input'), ...catalog.list('output')];
+const types = CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind));
 
 describe.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as const))('%s', (_, data) => {
   const type: ConnectorType = { ...data, icon: null, supported_features: { test_connection: false } };

@@ -1,4 +1,5 @@
-import { loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
+import type { ComponentKind } from '@connector-frame/core/protocol';
 import { describe, expect, it } from 'vitest';
 import { fillIn, openedForm } from '../testing/open-form.js';
 import en from '../messages/en.json' with { type: 'json' };
@@ -11,12 +12,7 @@ const messages = createMessages(en);
 const catalog = loadCatalog();
 
 /** Returns the destination sentence of the first secret of a catalog type. */
-function sentence(
-  kind: 'input' | 'output',
-  typeId: string,
-  settings: Draft['settings'],
-  organization = 'Acme',
-): string {
+function sentence(kind: ComponentKind, typeId: string, settings: Draft['settings'], organization = 'Acme'): string {
   const type = catalog.get(kind, typeId);
   if (!type) throw new Error(typeId);
   const { fields, advanced } = buildFields(type);
@@ -58,7 +54,7 @@ describe('where a secret is sent, as a sentence (S31)', () => {
   });
 
   it('has a sentence for every type with a secret', () => {
-    for (const type of [...catalog.list('input'), ...catalog.list('output')]) {
+    for (const type of CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind))) {
       if (Object.keys(type.config.secrets.properties).length === 0) continue;
       expect(sentence(type.kind, type.type_id, {})).toMatch(/^Sent to .+, kept for Acme$/);
     }

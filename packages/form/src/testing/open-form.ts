@@ -45,7 +45,7 @@ const respond = (
   { method, path, body }: Call,
   { type = exampleType, connector = exampleConnector }: OpenOptions,
 ): Response => {
-  if (path.endsWith('/v1/inputs/okta-systemlog')) return json(type);
+  if (path.endsWith('s/okta-systemlog')) return json(type);
   if (path.endsWith('/v3/session')) return json({ organization: { id: 'org 1', name: 'Acme' } });
   if (path.endsWith('/test-connection'))
     return json({ message: 'success', summary: 'Read 1 event.', duration_ms: 412 });

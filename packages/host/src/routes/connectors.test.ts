@@ -47,3 +47,15 @@ test('returns 502 for a list of an unknown shape', async () => {
   const { response } = await read({ body: { rows: [] } });
   expect(await outcome(Promise.resolve(response))).toEqual([502, 'upstream_error']);
 });
+
+test('reads enrichments where the third version of the public API has them', async () => {
+  const hosts = await startHost({
+    'GET /v3/org-acme/enrichments': { body: { enrichments: [{ id: 'e-1', type: 'geoip', name: 'Places' }] } },
+  });
+  try {
+    const rows = await (await hosts.create()(get('/api/connectors?kind=enrichment&tenantId=acme'))).json();
+    expect(rows).toEqual([{ id: 'e-1', type_id: 'geoip', name: 'Places', description: '' }]);
+  } finally {
+    await hosts.close();
+  }
+});

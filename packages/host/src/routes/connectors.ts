@@ -5,6 +5,7 @@ import type { UnknownRecord } from '../is-record.js';
 import { json } from '../json.js';
 import { listAll } from '../list-all.js';
 import type { Route, RouteTools } from '../route.js';
+import { connectorsPath } from '../tenant-connector.js';
 
 /** `GET /connectors?kind=&tenantId=`: returns all connectors of a tenant, from all pages of the list. */
 export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Context> {
@@ -14,7 +15,7 @@ export function connectorsRoute<Context>(tools: RouteTools<Context>): Route<Cont
       const fields = queryFields(call.url);
       const kind = kindOf(fields);
       const organizationId = await authorize(tools, call, text(fields, 'tenantId'));
-      const path = `/v1/${encodeURIComponent(organizationId)}/${kind}s`;
+      const path = connectorsPath(organizationId, kind);
       return json((await listAll(tools.service, path, `${kind}s`)).map(connector));
     },
   };

@@ -52,6 +52,12 @@ const narrowed: [what: string, allow: object, wish: object, expected: object | n
     { kind: 'input', typeId: 's3' },
     { kind: 'input', type_ids: ['s3'] },
   ],
+  [
+    'limits the session to enrichments',
+    { ...both, enrichment: ['geoip'] },
+    { kind: 'enrichment' },
+    { kind: 'enrichment', type_ids: ['geoip'] },
+  ],
   ['denies a type of the other kind', both, { kind: 'output', typeId: 'okta-systemlog' }, null],
   ['denies a type that is not listed', both, { kind: 'input', typeId: 'http' }, null],
   ['denies a kind that is not listed', { input: ['http'] }, { kind: 'output' }, null],

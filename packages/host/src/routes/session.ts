@@ -6,6 +6,7 @@ import { HostError } from '../host-error.js';
 import type { AllowedTypes } from '../host-options.js';
 import { json, readJson } from '../json.js';
 import { isRecord } from '../is-record.js';
+import { KINDS } from '../kinds.js';
 import { ServiceRequestError } from '../service-request-error.js';
 import type { Route, RouteTools } from '../route.js';
 
@@ -42,7 +43,7 @@ export function sessionRoute<Context>(tools: RouteTools<Context>): Route<Context
 function narrow(allow: AllowedTypes | undefined, requestedKind: ComponentKind | undefined, typeId: string | undefined) {
   const requestedIds = typeId === undefined ? undefined : [typeId];
   if (!allow) return { kind: requestedKind, type_ids: requestedIds };
-  const offered = (['input', 'output'] as const).filter((kind) => allow[kind]?.length);
+  const offered = KINDS.filter((kind) => allow[kind]?.length);
   const kinds = requestedKind ? offered.filter((kind) => kind === requestedKind) : offered;
   const offeredIds = kinds.flatMap((kind) => allow[kind] ?? []);
   const ids = requestedIds ? requestedIds.filter((id) => offeredIds.includes(id)) : [...new Set(offeredIds)];

@@ -1,3 +1,4 @@
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { SecretNote } from '../store/store.js';
 import type { AuditAction } from '../store/tables.js';
 import { withSecrets, type Snapshot } from './snapshot.js';
@@ -89,7 +90,7 @@ export class ChangeSet {
   /** Returns the changed connectors that still exist, whose secrets `changes` needs. */
   get connectorIds(): string[] {
     return this.#written()
-      .filter(({ after }) => after?.type === 'input' || after?.type === 'output')
+      .filter(({ after }) => after !== undefined && isConnector(after))
       .flatMap(({ after }) => (after ? [after.id] : []));
   }
 
@@ -133,8 +134,9 @@ const documentOf = (
   snapshot: Snapshot,
   notes: readonly SecretNote[],
   changed: ReadonlySet<string>,
-): Record<string, unknown> =>
-  snapshot.type === 'input' || snapshot.type === 'output' ? withSecrets(snapshot, notes, changed) : snapshot.document;
+): Record<string, unknown> => (isConnector(snapshot) ? withSecrets(snapshot, notes, changed) : snapshot.document);
+
+const isConnector = ({ type }: Snapshot): boolean => CONNECTOR_KINDS.some((kind) => kind === type);
 
 /** Returns the pipelines that had a component before the transaction and were changed by it. */
 function formerPipelines(entries: readonly Entry[]): Map<string, string[]> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -19,6 +20,10 @@ const expected: Record<string, string[]> = {
   changeInput: ['input update'],
   replaceInput: ['input update'],
   deleteInput: ['input delete'],
+  createEnrichment: ['enrichment insert'],
+  changeEnrichment: ['enrichment update'],
+  replaceEnrichment: ['enrichment update'],
+  deleteEnrichment: ['enrichment delete'],
   createOutput: ['output insert'],
   changeOutput: ['output update'],
   replaceOutput: ['output update'],
@@ -90,6 +95,8 @@ const expected: Record<string, string[]> = {
   triggerPipeline: [],
   testInputConnection: [],
   testOutputConnection: [],
+  testEnrichmentConnection: [],
+  tryEnrichment: [],
   tryCondition: [],
   tryTransform: [],
   testNodeConnection: [],
@@ -112,6 +119,7 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
     changeInput: { name: 'Renamed' },
     replaceInput: { name: 'Replaced', config: {} },
     replaceOutput: { name: 'Replaced', config: {} },
+    changeEnrichment: { name: 'Renamed' },
     createPipeline: { name: 'P', nodes },
     createOrganizationPipeline: { name: 'P', nodes },
     replayDeadLetters: { node_id: ids['nodes'] },
@@ -204,6 +212,7 @@ describe('the audit log', () => {
         api_keys: key,
         'api-keys': key,
         resource_shares: shared,
+        ...(await createEnrichments(service, team, acme.key)),
       },
     };
   }

@@ -57,7 +57,8 @@ export async function recordWrites<T>(
   return result;
 }
 
-const isComponent = ({ type }: Snapshot): boolean => ['input', 'output', 'transform', 'secret'].includes(type);
+const isComponent = ({ type }: Snapshot): boolean =>
+  ['input', 'output', 'enrichment', 'transform', 'secret'].includes(type);
 
 /** All methods of a table that change resources, so that a new one must be recorded, too. */
 type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
@@ -68,7 +69,8 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies, memberships, invitations, ssoConnections, featureOverrides } = tables;
+  const { resourceShares, sharePolicies, keyValues, memberships, invitations, ssoConnections, featureOverrides } =
+    tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -310,6 +312,7 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
         },
       } satisfies Writes<typeof pipelines>),
     },
+    keyValues,
     resourceShares: {
       ...resourceShares,
       ...({

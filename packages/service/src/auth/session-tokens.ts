@@ -1,3 +1,4 @@
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
@@ -60,7 +61,7 @@ const Claims = z.object({
   ver: z.int().default(1),
   usr: z.string().optional(),
   sid: z.string().optional(),
-  kind: z.enum(['input', 'output']).optional(),
+  kind: z.enum(CONNECTOR_KINDS).optional(),
   types: z.array(z.string()).readonly().optional(),
   connector: z.string().optional(),
   secrets: z.array(z.string()).readonly().optional(),

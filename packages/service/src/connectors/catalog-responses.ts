@@ -87,7 +87,7 @@ export function createCatalogResponses({
       types: new Map(types.map((type) => [type.type_id, compressible(toResponse(JSON.stringify(whole(type))))])),
     };
   };
-  const kinds = { input: make('input'), output: make('output') };
+  const kinds = { input: make('input'), output: make('output'), enrichment: make('enrichment') };
 
   return {
     list(kind, { typeIds, config = false, isOffered } = {}) {

@@ -180,5 +180,11 @@ export function namesOf(uses: readonly SecretUse[]): Record<string, unknown> {
       .filter(({ kind }) => kind === wanted)
       .slice(0, MOST_NAMED)
       .map(({ id, organizationId, type, name }) => ({ id, organization_id: organizationId, type, name }));
-  return { inputs: of('input'), outputs: of('output'), transforms: of('transform'), total: uses.length };
+  return {
+    inputs: of('input'),
+    outputs: of('output'),
+    enrichments: of('enrichment'),
+    transforms: of('transform'),
+    total: uses.length,
+  };
 }

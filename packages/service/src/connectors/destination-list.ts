@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Catalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, type Catalog } from '@connector-frame/catalog';
 import { validateConfig, withDefaults } from '@connector-frame/catalog/validate';
 import { invalidRequest } from '../api-error.js';
 import { listedDestination, TRANSFORMS } from '../secrets/listed-destination.js';
@@ -13,7 +13,7 @@ export const DestinationList = z
   .array(
     z
       .strictObject({
-        kind: z.enum(['input', 'output', 'transform']),
+        kind: z.enum([...CONNECTOR_KINDS, 'transform']),
         /** Absent for transforms. */
         type: z.string().default('transform').openapi({ description: '`type_id` of a connector type.' }),
         settings: z

@@ -7,6 +7,7 @@ import type { OrganizationVault, Vault } from '../secrets/vault.js';
 import type { Connector, Organization, ReadTables, SecretNote, Tables } from '../store/store.js';
 import type { ConfigWrite, WritePlan } from './plan-write.js';
 import type { Planner } from './planner.js';
+import { holdOutput } from './referred-output.js';
 import { storePlan } from './store-plan.js';
 
 /** A validated connector that is not stored yet. */
@@ -17,7 +18,7 @@ export interface NewConnector {
   /**
    * Stores the connector with its secrets and, if its type listens, a port.
    * @returns the stored row
-   * @throws ApiError 409 `no_port`
+   * @throws ApiError 409 `no_port`, 400 if the output that it names was deleted
    */
   insert(tables: Tables): Promise<[stored: Connector, notes: SecretNote[]]>;
 }
@@ -56,12 +57,14 @@ export async function newConnector(
     createdAt: now,
     updatedAt: now,
     port: null,
+    refersTo: plan.output?.id ?? null,
   };
   return {
     connector,
     plan,
     vault,
     async insert(tables) {
+      await holdOutput(tables, connector.organizationId, plan.output);
       const stored = { ...connector, port: await ingest.ports.take(tables, type) };
       await tables.connectors.insert(stored);
       return [stored, await storePlan(plan, { connector: stored, tables, vault, now })];

@@ -7,6 +7,7 @@ import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
 import { listedDestination } from '../secrets/listed-destination.js';
 import type { ConnectorSecrets, OrganizationSecret, StoredSecret } from '../store/store.js';
 import type { ListedDestination } from '../store/tables.js';
+import { referredOutput, unknownOutput, type ReferredOutput } from './referred-output.js';
 import { checkReferences, issuesOfValue, type CheckedReference, type Reference } from './referred-secrets.js';
 import { checkKept, type Kept, type KeptSecret } from './reused-secrets.js';
 import { runtimeConfig } from './runtime-config.js';
@@ -36,6 +37,8 @@ export interface PlanOptions {
   findShared(id: string): Promise<OrganizationSecret | undefined>;
   /** Whether the caller may add destinations to secrets of the organization. */
   mayAdd: boolean;
+  /** Returns whether the organization has an output of this type with this id. */
+  hasOutput(id: string, type: string): Promise<boolean>;
 }
 
 /** A secret to store. With neither `reference` nor `shares`, it belongs to the connector alone. */
@@ -55,6 +58,8 @@ export interface ChangedSecret {
 export interface WritePlan {
   /** As given, without fields that are unknown or hidden. */
   settings: Record<string, unknown>;
+  /** The output that the settings name. Lock it before the plan is stored. */
+  output: ReferredOutput | undefined;
   /** Returns the destination that the secret of a field is sealed for. */
   destination(field: string): Destination;
   kept: KeptSecret[];
@@ -128,10 +133,14 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
   const unfit = [...referred].flatMap(([field, { value }]) => issuesOfValue(type, pruned.settings, field, value));
   if (unfit.length > 0) throw invalidConfig(unfit);
 
+  const output = referredOutput(type, pruned.settings);
+  if (output && !(await options.hasOutput(output.id, output.type))) throw unknownOutput(output);
+
   const ofSettings = createDestination(type, pruned.settings);
   const ofAll = createDestination(type, pruned.settings, checked.marked);
   const plan: WritePlan = {
     settings: givenSettings(write.settings, pruned.settings),
+    output,
     destination: (field) => (isMarkedSecret(type, field) ? ofSettings : ofAll),
     kept: [],
     changed: [],

@@ -48,6 +48,7 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
         findShared: async (id) =>
           mayReferTo(principal, id) ? tables.organizationSecrets.usable(organization.id, id) : undefined,
         mayAdd: hasPermission(principal, 'secrets:write'),
+        hasOutput: async (id, type) => (await tables.connectors.get(organization.id, 'output', id))?.type === type,
       }),
   };
 }

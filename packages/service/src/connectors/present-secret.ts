@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { ListedSecret, OrganizationSecret, SecretUse } from '../store/store.js';
 import type { ListedDestination } from '../store/tables.js';
 import { NOT_SHARED, ShareDetails } from './share-details.js';
@@ -21,7 +22,7 @@ export const SecretBody = z
 const ComponentReference = z
   .object({
     id: z.string(),
-    kind: z.enum(['input', 'output', 'transform']),
+    kind: z.enum([...CONNECTOR_KINDS, 'transform']),
     type: z.string().openapi({ description: '`type_id` of its connector type; `transform` for a transform.' }),
     name: z.string(),
   })
@@ -62,12 +63,13 @@ export const referencesTo = (
 export const SecretWithUses = SecretBody.extend({
   inputs: uses.openapi({ description: 'The inputs that use it, oldest first.' }),
   outputs: uses.openapi({ description: 'The outputs that use it, oldest first.' }),
+  enrichments: uses.openapi({ description: 'The enrichments that use it, oldest first.' }),
   transforms: uses.openapi({ description: 'The transforms that use it, oldest first.' }),
 }).openapi('SecretWithUses');
 
 export const DestinationBody = z
   .object({
-    kind: z.enum(['input', 'output', 'transform']),
+    kind: z.enum([...CONNECTOR_KINDS, 'transform']),
     type: z.string().openapi({ description: '`type_id` of a connector type; `transform` for all transforms.' }),
     settings: z.record(z.string(), z.unknown()).openapi({
       description: 'The settings that address it and protect the connection. Absent ones have their defaults.',
@@ -108,7 +110,12 @@ export function presentUses(uses: readonly SecretUse[], secretId: string) {
     const found = new Map(own.filter(({ kind }) => kind === wanted).map((use) => [use.id, use]));
     return Array.from(found.values(), ({ id, kind, type, name }) => ({ id, kind, type, name }));
   };
-  return { inputs: of('input'), outputs: of('output'), transforms: of('transform') };
+  return {
+    inputs: of('input'),
+    outputs: of('output'),
+    enrichments: of('enrichment'),
+    transforms: of('transform'),
+  };
 }
 
 /** Formats a secret with its destinations. */

@@ -1,6 +1,6 @@
-import { exampleConfig, loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, exampleConfig, loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asWrite } from '../../../../test/support/connectors.js';
+import { asWrite, writePath } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -8,16 +8,14 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
  * An address can be a secret itself, such as a connection string. A new address must not receive
  * the kept password (S03).
  */
-const types = (['input', 'output'] as const)
-  .flatMap((kind) => loadCatalog().list(kind))
-  .flatMap((type) => {
-    const { secrets } = exampleConfig(type.config, { optional: true });
-    const addresses = Object.keys(secrets).filter((key) => type.config.secrets.properties[key]?.['x-destination']);
-    const others = Object.keys(secrets).filter((key) => !addresses.includes(key));
-    return addresses.length > 0 && others.length > 0
-      ? [{ name: `${type.kind} ${type.type_id}`, type, addresses, others }]
-      : [];
-  });
+const types = CONNECTOR_KINDS.flatMap((kind) => loadCatalog().list(kind)).flatMap((type) => {
+  const { secrets } = exampleConfig(type.config, { optional: true });
+  const addresses = Object.keys(secrets).filter((key) => type.config.secrets.properties[key]?.['x-destination']);
+  const others = Object.keys(secrets).filter((key) => !addresses.includes(key));
+  return addresses.length > 0 && others.length > 0
+    ? [{ name: `${type.kind} ${type.type_id}`, type, addresses, others }]
+    : [];
+});
 
 describe('a destination that is a secret (S03)', () => {
   const databases = anyDatabase();
@@ -35,7 +33,7 @@ describe('a destination that is a secret (S03)', () => {
   });
 
   it.each(types)('$name: a change requires the other secrets again', async ({ type, addresses, others }) => {
-    const path = `/v2/${acme.team}/${type.kind}s`;
+    const path = writePath(acme.team, type.kind);
     const example = exampleConfig(type.config, { optional: true });
     const body = { name: 'Kept', type: type.type_id, config: asWrite(example) };
     const made = await service.call('POST', path, { key: acme.key, body });

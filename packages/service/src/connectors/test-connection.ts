@@ -3,6 +3,7 @@ import type { Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../api-error.js';
 import type { Metrics } from '../metrics.js';
+import type { LookupsOf } from './lookups.js';
 
 /** Timeout of a connection test, in milliseconds. */
 const TIME_LIMIT = 15_000;
@@ -21,18 +22,35 @@ export interface ConnectionTests {
    * Connects with a validated configuration whose secrets are in plain text.
    * @throws ApiError 400 `no_test`, `test_failed` or `egress_refused`
    */
-  run(type: ConnectorTypeData, config: ConnectorConfig, signal: AbortSignal): Promise<TestResult>;
+  run(
+    type: ConnectorTypeData,
+    config: ConnectorConfig,
+    call: { organizationId: string; signal: AbortSignal },
+  ): Promise<TestResult>;
 }
 
-export function createConnectionTests(connectors: Connectors, egress: Egress, metrics: Metrics): ConnectionTests {
+export interface ConnectionTestsOptions {
+  connectors: Connectors;
+  egress: Egress;
+  lookupsOf: LookupsOf;
+  metrics: Metrics;
+}
+
+export function createConnectionTests({
+  connectors,
+  egress,
+  lookupsOf,
+  metrics,
+}: ConnectionTestsOptions): ConnectionTests {
   return {
     supports: (type) => connectors(type).testConnection !== undefined,
 
-    async run(type, config, signal) {
+    async run(type, config, { organizationId, signal }) {
       const tester = connectors(type).testConnection;
       if (!tester) throw new ApiError(400, 'no_test', "Connectors of this type can't be tested.");
       const began = performance.now();
       const outcome = await tester(config, {
+        ...lookupsOf(organizationId),
         egress,
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT)]),
       });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { databaseBytes } from '../../../../test/support/canary/places.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -104,6 +105,7 @@ describe('cross-origin requests (S24)', () => {
       'api-keys': acme.id,
       api_keys: acme.id,
       roles: acme.id,
+      ...(await createEnrichments(service, acme.team, acme.key)),
     };
     const ana = await signedInUser(service, acme.id, 'admin');
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
@@ -113,7 +115,8 @@ describe('cross-origin requests (S24)', () => {
       expect([operation.id, operation.example]).toEqual([operation.id, undefined]);
       const path = fillPath(operation, { org: acme.team, parent_org: acme.id }, { ...ids, types: 'http' })
         .replace('/inputs/{type_id}', '/inputs/okta-systemlog')
-        .replace('/outputs/{type_id}', '/outputs/http');
+        .replace('/outputs/{type_id}', '/outputs/http')
+        .replace('/enrichments/{type_id}', '/enrichments/http-lookup');
       for (const credential of [
         { 'x-api-key': acme.key },
         { authorization: `Bearer ${session}` },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { startDatabaseProxy, type DatabaseProxy } from '../../../../test/support/database-proxy.js';
 import { postgresql } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { writeForm } from '../../../../test/support/form-assets.js';
 import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -32,11 +33,17 @@ const WITH_KNOWN_KEY = [
   'readInputType',
   'listOutputTypes',
   'readOutputType',
+  'listEnrichmentTypes',
+  'readEnrichmentType',
+  'listEnrichmentMeta',
+  'readEnrichmentMeta',
   'readCurrentApiKey',
   'readSession',
   'mintSession',
   'testInputConnection',
   'testOutputConnection',
+  'testEnrichmentConnection',
+  'tryEnrichment',
 ];
 
 /**
@@ -88,6 +95,7 @@ describe('a database that is away', () => {
       raw: 'okta',
       icons: 'okta',
       assets: 'form.js',
+      ...(await createEnrichments(service, team, key)),
     };
   });
   afterAll(async () => {

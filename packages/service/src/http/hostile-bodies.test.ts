@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { READ_ONLY_FIELDS } from './known-fields.js';
 import { operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
@@ -149,6 +150,7 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: exampleBody(typeOf('output', 'http')),
     });
+    const { enrichments } = await createEnrichments(service, acme.team, acme.key);
     const { body: pipeline } = await service.call('POST', `/v2/${acme.team}/pipelines`, {
       key: acme.key,
       body: { name: 'P' },
@@ -194,6 +196,7 @@ describe('read-only fields (S25)', () => {
         .replace('{parent_org}', acme.id)
         .replace('inputs/{id}', `inputs/${connector.id}`)
         .replace('outputs/{id}', `outputs/${output.id}`)
+        .replace('enrichments/{id}', `enrichments/${enrichments}`)
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)

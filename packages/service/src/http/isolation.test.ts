@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { eachDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -77,6 +78,7 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         'api-keys': keys.body.api_keys[0].id,
         api_keys: keys.body.api_keys[0].id,
         roles,
+        ...(await createEnrichments(service, tenant.team, tenant.key)),
       },
     };
   }
@@ -146,7 +148,9 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
 
   it('returns the same 404 for foreign IDs as for unknown ones', async () => {
     const before = await everythingOf(a);
-    const withIds = operations.filter(({ params }) => params.includes('id'));
+    const withIds = operations.filter(
+      ({ params, query }) => params.includes('id') || query.some(([name]) => name === 'component_id'),
+    );
     expect(withIds.length).toBeGreaterThan(8);
     const own = { org: b.tenant.team, parent_org: b.tenant.id };
     const nowhere = Object.fromEntries(Object.keys(a.ids).map((name) => [name, UNKNOWN]));
@@ -179,7 +183,7 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
     const inBodies = operations.flatMap((operation) => operation.idFields.map((field) => ({ operation, field })));
     expect(inBodies.length).toBeGreaterThan(3);
     for (const { operation, field } of inBodies) {
-      const kind = operation.path.includes('/outputs') ? 'outputs' : 'inputs';
+      const kind = ['outputs', 'enrichments'].find((each) => operation.path.includes(`/${each}`)) ?? 'inputs';
       const foreign: Record<string, string | undefined> = {
         user_id: a.ids['users'],
         user_auth_provider_id: a.ids['user_auth_provider_id'],

@@ -3,13 +3,17 @@ export const tags: readonly { name: string; description: string }[] = [
   {
     name: 'Catalog',
     description:
-      'The types of inputs and outputs, the same for every organization. Each type describes its settings and secrets as JSON Schema 2020-12.',
+      'The types of inputs, outputs and enrichments, the same for every organization. Each type describes its settings and secrets as JSON Schema 2020-12.',
   },
   { name: 'Inputs', description: 'Connectors that read or receive records.' },
   { name: 'Outputs', description: 'Connectors that records are delivered to.' },
+  { name: 'Enrichments', description: 'Connectors that add what they look up to records, and key-value tables.' },
   { name: 'Secrets', description: 'Credentials of an organization. No response contains their values.' },
   { name: 'Integrations', description: 'An input, a pipeline and an output, created or deleted together.' },
-  { name: 'Pipelines', description: 'Graphs of inputs, transforms and outputs, their status, metrics and buffers.' },
+  {
+    name: 'Pipelines',
+    description: 'Graphs of inputs, transforms, enrichments and outputs, their status, metrics and buffers.',
+  },
   { name: 'Dead letters', description: 'Records that were rejected permanently.' },
   { name: 'Transforms', description: 'Operations on records, and the conditions under which they apply.' },
   { name: 'Sandbox', description: 'Runs a transform or a condition on one record; saves nothing.' },

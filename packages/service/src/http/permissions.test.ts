@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -104,6 +105,7 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
       resource_shares: shared.body.id,
       api_keys: key,
       'api-keys': key,
+      ...(await createEnrichments(service, acme.team, acme.key)),
     };
   });
   afterAll(async () => {
@@ -182,7 +184,7 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
     }
     const reads = withoutStream().filter(
       ({ id, params, method }) =>
-        method === 'GET' && !/Session|DeadLetter|Retry/.test(id) && !params.includes('type_id'),
+        method === 'GET' && !/Session|DeadLetter|Retry|KeyValue$/.test(id) && !params.includes('type_id'),
     );
     for (const operation of reads)
       expect([operation.id, (await send(operation, caller)).status]).toEqual([operation.id, 200]);

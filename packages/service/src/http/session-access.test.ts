@@ -1,24 +1,33 @@
+import type { ConnectorKind } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /** All operations that a session may call. Adding one must be a deliberate decision. */
 const ALLOWED = [
+  'changeEnrichment',
   'changeInput',
   'changeOutput',
+  'createEnrichment',
   'createInput',
   'createOutput',
+  'listEnrichmentTypes',
   'listInputTypes',
   'listOutputTypes',
+  'readEnrichment',
+  'readEnrichmentType',
   'readInput',
   'readInputType',
   'readOutput',
   'readOutputType',
   'readSession',
+  'replaceEnrichment',
   'replaceInput',
   'replaceOutput',
+  'testEnrichmentConnection',
   'testInputConnection',
   'testOutputConnection',
 ];
@@ -36,10 +45,10 @@ const send = (operation: Operation, session: string) =>
   });
 /** Redirects connection tests to this machine, where the egress guard rejects them. */
 const nearby = (body: object): unknown =>
-  JSON.parse(JSON.stringify(body).replaceAll(/acme\.okta\.com|logs\.acme\.com/g, 'localhost'));
+  JSON.parse(JSON.stringify(body).replaceAll(/acme\.okta\.com|(logs|api)\.acme\.com/g, 'localhost'));
 const known = () => operations.filter(({ isPublic }) => !isPublic);
 const allowed = () => known().filter(({ session }) => session === 'allow');
-const ofKind = (kind: 'input' | 'output') => allowed().filter(({ path }) => path.includes(`/${kind}s`));
+const ofKind = (kind: ConnectorKind) => allowed().filter(({ path }) => path.includes(`/${kind}s`));
 
 beforeAll(async () => {
   service = await createTestService({ database: await databases.open() });
@@ -64,6 +73,7 @@ beforeAll(async () => {
     'api-keys': keys.body.api_keys[0].id,
     api_keys: keys.body.api_keys[0].id,
     roles: 'reader',
+    ...(await createEnrichments(service, acme.team, acme.key)),
   };
 });
 afterAll(() => service.store.close());
@@ -73,7 +83,8 @@ const withTypes = (operation: Operation): Operation => ({
   ...operation,
   path: operation.path
     .replace('/v1/inputs/{type_id}', '/v1/inputs/okta-systemlog')
-    .replace('/v1/outputs/{type_id}', '/v1/outputs/http'),
+    .replace('/v1/outputs/{type_id}', '/v1/outputs/http')
+    .replace('/v1/enrichments/{type_id}', '/v1/enrichments/http-lookup'),
 });
 
 describe('access of a session (S04)', () => {
@@ -105,7 +116,7 @@ describe('access of a session (S04)', () => {
 
   it('is limited to the kind of the session', async () => {
     const session = await service.session(acme, { kind: 'input' });
-    for (const operation of ofKind('output')) {
+    for (const operation of [...ofKind('output'), ...ofKind('enrichment')]) {
       expect((await send(withTypes(operation), session)).status, operation.id).toBe(403);
     }
     for (const operation of ofKind('input')) {
@@ -120,7 +131,11 @@ describe('access of a session (S04)', () => {
     );
     for (const [id, status] of answers) {
       const wanted =
-        id.startsWith('list') || id === 'readSession' ? 200 : /^(read|change|replace)(In|Out)put$/.test(id) ? 404 : 403;
+        id.startsWith('list') || id === 'readSession'
+          ? 200
+          : /^(read|change|replace)(Input|Output|Enrichment)$/.test(id)
+            ? 404
+            : 403;
       expect([id, status]).toEqual([id, wanted]);
     }
     const { body } = await service.call('GET', '/v1/inputs', { session });
@@ -139,7 +154,7 @@ describe('access of a session (S04)', () => {
     expect(
       (await service.call('POST', `/v2/${acme.team}/inputs/test-connection`, { session, body: test })).status,
     ).toBe(403);
-    for (const operation of ofKind('output')) {
+    for (const operation of [...ofKind('output'), ...ofKind('enrichment')]) {
       expect((await send(withTypes(operation), session)).status, operation.id).toBe(403);
     }
   });

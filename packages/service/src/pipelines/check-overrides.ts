@@ -5,6 +5,7 @@ import { validateConfig, withDefaults } from '@connector-frame/catalog/validate'
 import { connectors as codeOf } from '@connector-frame/connectors';
 import { ApiError } from '../api-error.js';
 import { planWrite, type WritePlan } from '../connectors/plan-write.js';
+import { outputField } from '../connectors/referred-output.js';
 import { createDestination } from '../secrets/destination.js';
 import type { OrganizationVault } from '../secrets/vault.js';
 import type { ConnectorSecrets, Tables } from '../store/store.js';
@@ -40,8 +41,9 @@ export async function checkOverrides(
     if (!overrides) continue;
     const path = `/nodes/${index}/config_overrides`;
     const { component_type: kind } = node;
-    if (kind !== 'input' && kind !== 'output') {
-      problems.push({ path, code: 'not_supported', message: 'Only inputs and outputs can be overridden.' });
+    if (kind === 'transform') {
+      const message = 'Only inputs, outputs and enrichments can be overridden.';
+      problems.push({ path, code: 'not_supported', message });
       continue;
     }
     if (!before.some((each) => isSame(each, node))) checks.requireAllowed(kind);
@@ -71,6 +73,11 @@ async function problemsOf(
     const message = 'An input that receives records does so once for all pipelines. Change it at the input.';
     return [{ path: '', code: 'not_supported', message }];
   }
+  const field = outputField(type);
+  if (field !== undefined && Object.hasOwn(overridesOf(node)?.settings ?? {}, field)) {
+    const message = 'A node can not look up another output. Create another enrichment for that.';
+    return [{ path: `/settings/${field}`, code: 'not_supported', message }];
+  }
   return problemsAt(node, type, found, vault);
 }
 
@@ -89,7 +96,13 @@ export async function problemsAt(
     // A write with these settings would be refused for the same reasons.
     await planWrite(
       { type, settings, secrets: {}, before: found },
-      { vault, find: nothing, findShared: nothing, mayAdd: false },
+      {
+        vault,
+        find: nothing,
+        findShared: nothing,
+        mayAdd: false,
+        hasOutput: (id) => Promise.resolve(id === found.connector.refersTo),
+      },
     );
     return [];
   } catch (error) {

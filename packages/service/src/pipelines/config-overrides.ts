@@ -14,7 +14,7 @@ export const ConfigOverridesWrite = z
   })
   .openapi('ConfigOverridesWrite', {
     description:
-      'What this node changes in the settings of its input or output, for this pipeline alone. It must not change where stored secrets are sent.',
+      'What this node changes in the settings of its input, output or enrichment, for this pipeline alone. It must not change where stored secrets are sent.',
     example: { settings: { batch_size: 100 } },
   });
 

@@ -52,7 +52,7 @@ export const NodeWrite = z
       description: 'ID of an existing node to keep. Absent: matched by slug, or a new node.',
     }),
     slug: Reference.openapi({ description: 'Name of the node, unique in its pipeline.' }),
-    component_id: z.string().max(100).openapi({ description: 'ID of the input, output or transform.' }),
+    component_id: z.string().max(100).openapi({ description: 'ID of the input, output, transform or enrichment.' }),
     component_type: z.enum(COMPONENT_TYPES),
     enabled: z.boolean().default(true),
     config_overrides: ConfigOverridesWrite.optional(),

@@ -16,7 +16,7 @@ export async function holdComponents(
   const idsOf = (...types: StoredNode['component_type'][]): string[] => [
     ...new Set(nodes.filter(({ component_type: type }) => types.includes(type)).map((node) => node.component_id)),
   ];
-  const connectors = await tables.connectors.hold(organizationId, idsOf('input', 'output'));
+  const connectors = await tables.connectors.hold(organizationId, idsOf('input', 'output', 'enrichment'));
   const transforms = await tables.transforms.hold(organizationId, idsOf('transform'));
   const there = new Set([
     ...connectors.map(({ kind, id }) => `${kind} ${id}`),

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
@@ -18,7 +18,7 @@ afterAll(() => service.store.close());
 
 describe('the catalog', () => {
   it('lists all types of a kind, without their fields', async () => {
-    for (const kind of ['input', 'output'] as const) {
+    for (const kind of CONNECTOR_KINDS) {
       const { status, body } = await service.call('GET', `/v1/${kind}s`, { key: acme.key });
       expect(status).toBe(200);
       expect(body.map((type: { type_id: string }) => type.type_id)).toEqual(
@@ -37,7 +37,9 @@ describe('the catalog', () => {
           vendor: expect.any(String),
           supported_features: {
             test_connection: code.testConnection !== undefined,
-            runtime: (kind === 'input' ? code.createInput : code.createOutput) !== undefined,
+            runtime:
+              { input: code.createInput, output: code.createOutput, enrichment: code.createEnrichment }[kind] !==
+              undefined,
           },
           in_beta: expect.any(Boolean),
           version: 1,
@@ -58,9 +60,9 @@ describe('the catalog', () => {
     expect(other.status).toBe(400);
   });
 
-  it('compresses both lists with gzip to at most 60 kB in total', async () => {
+  it('compresses the lists with gzip to at most 60 kB in total', async () => {
     let bytes = 0;
-    for (const kind of ['input', 'output'] as const) {
+    for (const kind of CONNECTOR_KINDS) {
       const headers = { 'x-api-key': acme.key, 'accept-encoding': 'br, gzip' };
       const answer = await service.app.request(`/v1/${kind}s`, { headers });
       const body = Buffer.from(await answer.arrayBuffer());

@@ -9,6 +9,7 @@ import { offeredTo } from '../features/offered-types.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type ResponseData, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
+import { kindNames } from './kind-names.js';
 import { Kind, TypeId } from './schemas.js';
 
 const TypeHead = z.object({
@@ -30,17 +31,20 @@ const TypeHead = z.object({
   version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });
 
+/** The fields of a connector type. */
+export const ConnectorTypeConfig = z
+  .object({
+    settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+    secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+  })
+  .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' });
+
 const fields = {
   order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in display order.' }),
   fixed_destination: z.string().optional().openapi({
     description: "The vendor's host, if no setting determines where secrets are sent.",
   }),
-  config: z
-    .object({
-      settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-      secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-    })
-    .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' }),
+  config: ConnectorTypeConfig,
 };
 
 const TypeRow = TypeHead.extend({
@@ -57,15 +61,15 @@ const TypeBody = TypeHead.extend({
 /** Routes for the catalog of one kind, which is the same for every organization. */
 export function catalogRoutes({ catalog, catalogAnswers, flags }: RouteContext, kind: ConnectorKind): Route[] {
   const access = { permission: `${kind}:read`, session: 'allow', cached: true } as const;
+  const { name } = kindNames[kind];
   const headers = { 'Content-Encoding': '`gzip` if `Accept-Encoding` allows it.' };
-  const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';
   return [
     route(
       {
         method: 'get',
         path: `/v1/${kind}s`,
         tag: 'Catalog',
-        operation: `list${Kinds.slice(0, -1)}Types`,
+        operation: `list${name}Types`,
         summary: `List the types of ${kind}s`,
         description: `Without \`include=config\`, a list to choose from. A session that is limited to some types sees only these. The response can be kept: send its ETag as \`If-None-Match\`.`,
         access,
@@ -92,7 +96,7 @@ export function catalogRoutes({ catalog, catalogAnswers, flags }: RouteContext, 
         method: 'get',
         path: `/v1/${kind}s/{type_id}`,
         tag: 'Catalog',
-        operation: `read${Kinds.slice(0, -1)}Type`,
+        operation: `read${name}Type`,
         summary: `Read a type of ${kind} with its fields`,
         description: `\`config.settings\` and \`config.secrets\` are the JSON Schemas of \`config\` of an ${kind} with this type, with names, descriptions and defaults for a form.`,
         access,

@@ -11,6 +11,7 @@ import { organizationRoute, type Route } from '../http/route.js';
 import type { ConnectorSecrets } from '../store/store.js';
 import { connectorBodies, TEST_ERRORS, typeNamed } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
+import { kindNames } from './kind-names.js';
 import { Org } from './schemas.js';
 
 /** Response of a connection test that passed. */
@@ -26,14 +27,14 @@ export const ConnectionTestPassed = z
 export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
   const { store, tests } = context;
   const planner = createPlanner(context, kind);
-  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
+  const { tag, name, write } = kindNames[kind];
   return [
     organizationRoute(
       {
         method: 'post',
-        path: `/v2/{org}/${kind}s/test-connection`,
+        path: `${write}/test-connection`,
         tag,
-        operation: `test${tag.slice(0, -1)}Connection`,
+        operation: `test${name}Connection`,
         summary: 'Test a configuration by connecting with it; saves nothing',
         description:
           'Connects to the vendor with the settings and secrets of the request, for at most 15 seconds. With `id`, secrets that are absent are those that the connector has stored, unless the destination changes. Counted by rate limits of its own.',
@@ -56,7 +57,13 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
           { vault, tables: store, principal, organization },
         );
         await store.secrets.reseal(resealsOf(plan, vault));
-        return { status: 200, body: await tests.run(type, openPlan(plan, type), c.req.raw.signal) };
+        return {
+          status: 200,
+          body: await tests.run(type, openPlan(plan, type), {
+            organizationId: organization.id,
+            signal: c.req.raw.signal,
+          }),
+        };
 
         async function storedConnector(id: string): Promise<ConnectorSecrets> {
           requireConnector(principal, id);

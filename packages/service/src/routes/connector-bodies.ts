@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { ConnectorKind, Issue } from '@connector-frame/catalog/types';
 import { SecretWrite } from '../connectors/secret-write.js';
 import { invalidRequest } from '../api-error.js';
+import { kindNames } from './kind-names.js';
 import { TypeId } from './schemas.js';
 
 const MAX_NAME = 200;
@@ -25,7 +26,7 @@ export const TEST_ERRORS = {
  */
 export const Settings = z.record(z.string(), z.unknown()).openapi('ConnectorSettings', {
   description:
-    'The settings of a connector, by name. They depend on its type: `config.settings` of `GET /v1/inputs/{type_id}` or `GET /v1/outputs/{type_id}` is their JSON Schema, and 400 `invalid_config` names those that do not match it. A setting that is absent has its default.',
+    'The settings of a connector, by name. They depend on its type: `config.settings` of `GET /v1/inputs/{type_id}`, `GET /v1/outputs/{type_id}` or `GET /v1/enrichments/{type_id}` is their JSON Schema, and 400 `invalid_config` names those that do not match it. A setting that is absent has its default.',
   example: { org_url: 'https://acme.okta.com' },
 });
 export const Secrets = z.record(z.string(), z.union([SecretWrite, z.null()])).openapi('ConnectorSecretsWrite', {
@@ -57,7 +58,20 @@ const typeNames = (kind: ConnectorKind, absent: string) => ({
 });
 
 const examples = {
+  enrichment: {
+    name: 'Users by ID',
+    type: 'http-lookup',
+    config: {
+      settings: {
+        url: 'https://api.acme.com/users/{key}',
+        join_path: 'actor.id',
+        destination_path: 'enrichments.user',
+      },
+      secrets: { auth_headers: { value: { Authorization: 'Bearer example-token' } } },
+    },
+  },
   input: {
+    name: 'Production',
     type: 'okta-systemlog',
     config: {
       settings: { org_url: 'https://acme.okta.com' },
@@ -65,6 +79,7 @@ const examples = {
     },
   },
   output: {
+    name: 'Production',
     type: 'http',
     config: {
       settings: { endpoint: 'https://logs.acme.com/ingest', method: 'POST', payload_structure: 'array' },
@@ -78,12 +93,12 @@ const examples = {
  * version, timestamps) are ignored.
  */
 export function connectorBodies(kind: ConnectorKind) {
-  const Kind = kind === 'input' ? 'Input' : 'Output';
-  const { type, config } = examples[kind];
-  const example = { name: 'Production', type, config };
+  const { name: Kind } = kindNames[kind];
+  const example = examples[kind];
+  const { type, config } = example;
   // An output can name its type in either of two fields, which `required` can't express.
-  const needed = kind === 'input' ? ['type'] : [];
-  const typed = typeNames(kind, kind === 'input' ? '' : 'Required, unless `output_type` is given.');
+  const needed = kind === 'output' ? [] : ['type'];
+  const typed = typeNames(kind, kind === 'output' ? 'Required, unless `output_type` is given.' : '');
   const unchanged = typeNames(kind, 'It cannot change.');
   return {
     create: z
@@ -104,7 +119,7 @@ export function connectorBodies(kind: ConnectorKind) {
         ...unchanged,
         config: PartialConfig.optional(),
       })
-      .openapi(`Change${Kind}`, { example: { name: 'Production, renamed' } }),
+      .openapi(`Change${Kind}`, { example: { name: `${example.name}, renamed` } }),
     test: z
       .object({
         ...typed,

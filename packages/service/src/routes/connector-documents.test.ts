@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { exampleConfig } from '@connector-frame/catalog';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { allTypes } from '../../../../test/support/connectors.js';
+import { allTypes, writePath } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { sampleOf } from '../../../../test/support/every-type/type-sample.js';
 import { longOr } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -24,13 +25,15 @@ it.each(types.map((type) => [`${type.kind} ${type.type_id}`, type] as const))(
   'POST, PUT and PATCH store the same document, and a second PUT changes nothing: %s',
   async (_, type) => {
     const { settings, secrets } = exampleConfig(type.config);
+    if ('kv_lookup_output_id' in settings)
+      settings['kv_lookup_output_id'] = (await createEnrichments(service, acme.team, acme.key)).component_id;
     // What a client must write: no setting that has a default.
     const defaults = withDefaults(type.config).settings;
     const written = Object.entries(settings).filter(([key, value]) => !isDeepStrictEqual(defaults[key], value));
     const values = Object.fromEntries(Object.entries(secrets).map(([field, value]) => [field, { value }]));
     const config = { settings: Object.fromEntries(written), secrets: values };
     const body = { name: type.name, type: type.type_id, config };
-    const path = `/v2/${acme.team}/${type.kind}s`;
+    const path = writePath(acme.team, type.kind);
     const send = (method: string, at: string, sent: object) => service.call(method, at, { key: acme.key, body: sent });
     const made = await send('POST', path, body);
     expect(made.status, made.text).toBe(200);

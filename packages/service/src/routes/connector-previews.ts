@@ -10,6 +10,7 @@ import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
 import type { StoredNode } from '../store/tables.js';
 import { misfitsOf } from '../pipelines/check-overrides.js';
 import type { RouteContext } from './context.js';
+import { kindNames } from './kind-names.js';
 import { OrgAndId } from './schemas.js';
 
 const Finding = z
@@ -57,16 +58,16 @@ type PreviewCall = OrganizationCall<
 >;
 
 /** Routes that say what saving a connector would do. They save nothing. */
-export function connectorPreviewRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
+export function connectorPreviewRoutes(context: RouteContext, kind: 'input' | 'output'): Route[] {
   const planner = createPlanner(context, kind);
-  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
+  const { tag, name, write } = kindNames[kind];
   return [
     organizationRoute(
       {
         method: 'post',
-        path: `/v2/{org}/${kind}s/{id}/preview`,
+        path: `${write}/{id}/preview`,
         tag,
-        operation: `preview${tag.slice(0, -1)}`,
+        operation: `preview${name}`,
         summary: `Check what replacing an ${kind} would do; saves nothing`,
         description: `Takes the body of a PUT. \`findings\` are the errors with which the PUT would be rejected. With \`impact=true\`, \`instances\` are the nodes of pipelines that use the ${kind}, also those of teams, each with what would change for it.`,
         access: { permission: [`${kind}:write`, 'pipeline:read'], session: 'deny' },

@@ -1,50 +1,53 @@
 import { z } from '@hono/zod-openapi';
-import type { ConnectorKind } from '@connector-frame/catalog/types';
+import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import { requireConnector, requireCovered, requireCreate, requireKind, requireType } from '../auth/session-scope.js';
 import { newConnector } from '../connectors/new-connector.js';
 import { declaredSettings } from '../connectors/given-settings.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
-import { invalidConfig, openPlan } from '../connectors/plan-write.js';
+import { invalidConfig, openPlan, type ConfigWrite } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
+import { holdOutput } from '../connectors/referred-output.js';
 import { storePlan } from '../connectors/store-plan.js';
 import { notOwned } from '../connectors/not-owned.js';
 import { sharesOf, type ShareDetails } from '../connectors/share-details.js';
-import { invalidRequest, notFound } from '../api-error.js';
+import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { requireOffered } from '../features/offered-types.js';
 import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
-import type { Connector, SecretNote, Tables } from '../store/store.js';
+import type { Connector, ConnectorSecrets, SecretNote, Tables } from '../store/store.js';
 import { CONFIG_ERRORS, connectorBodies, TEST_ERRORS, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
+import { kindNames } from './kind-names.js';
 import { Org, OrgAndId } from './schemas.js';
+
+const TESTED = 'With `test_connection=true`, connects with the result first and saves only if that works.';
+const CHANGE_ERRORS = {
+  ...CONFIG_ERRORS,
+  400: TEST_ERRORS[400],
+  409: `${CONFIG_ERRORS[409]} With \`test_connection=true\`, also if the connector changed during the test (\`conflict\`; retry).`,
+} as const;
 
 /** Routes that create, change and replace connectors. */
 export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
   const planner = createPlanner(context, kind);
   const bodies = connectorBodies(kind);
-  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
-  const Kind = tag.slice(0, -1);
+  const { tag, name, write } = kindNames[kind];
   const access = { permission: `${kind}:write`, session: 'allow' } as const;
   const response = { status: 200, description: 'The stored connector.', schema: ConnectorBody } as const;
   const routes = [
     organizationRoute(
       {
         method: 'post',
-        path: `/v2/{org}/${kind}s`,
+        path: write,
         tag,
-        operation: `create${Kind}`,
+        operation: `create${name}`,
         summary: `Create an ${kind}`,
         description: `\`config\` must match the JSON Schemas of the type. \`settings\` are stored as given, without the defaults, and \`secrets\` are encrypted. With \`test_connection=true\`, connects first and saves only if that works.`,
         access,
         params: Org,
-        query: z.object({
-          test_connection: z
-            .enum(['true', 'false'])
-            .optional()
-            .openapi({ description: '`true`: connect before saving. Default: save without connecting.' }),
-        }),
+        query: TestQuery,
         body: bodies.create,
         idempotent: true,
         etag: true,
@@ -57,19 +60,20 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
     organizationRoute(
       {
         method: 'patch',
-        path: `/v2/{org}/${kind}s/{id}`,
+        path: `${write}/{id}`,
         tag,
-        operation: `change${Kind}`,
+        operation: `change${name}`,
         summary: `Update an ${kind}; absent properties are kept`,
-        description: '`config.settings` replaces all settings; secrets are updated one by one.',
+        description: `\`config.settings\` replaces all settings; secrets are updated one by one. ${TESTED}`,
         access,
         params: OrgAndId,
+        query: TestQuery,
         body: bodies.change,
         idempotent: true,
         conditional: true,
         etag: true,
         response,
-        errorStatuses: CONFIG_ERRORS,
+        errorStatuses: CHANGE_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -77,19 +81,20 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
     organizationRoute(
       {
         method: 'put',
-        path: `/v2/{org}/${kind}s/{id}`,
+        path: `${write}/{id}`,
         tag,
-        operation: `replace${Kind}`,
+        operation: `replace${name}`,
         summary: `Replace an ${kind}; absent secrets are kept`,
-        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration.`,
+        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration. ${TESTED}`,
         access,
         params: OrgAndId,
+        query: TestQuery,
         body: bodies.replace,
         idempotent: true,
         conditional: true,
         etag: true,
         response,
-        errorStatuses: CONFIG_ERRORS,
+        errorStatuses: CHANGE_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -98,13 +103,15 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
   return routes.map((each): Route => ({ ...each, reveal: context.ingest.reveal }));
 }
 
+const TestQuery = z.object({
+  test_connection: z.enum(['true', 'false']).optional().openapi({
+    description: '`true`: connect with the configuration first, and save it only if that works.',
+  }),
+});
+
 type Bodies = ReturnType<typeof connectorBodies>;
-type CreateCall = OrganizationCall<
-  unknown,
-  { test_connection?: 'true' | 'false' | undefined },
-  z.output<Bodies['create']>
->;
-type UpdateCall = OrganizationCall<{ id: string }, unknown, z.output<Bodies['change']>>;
+type CreateCall = OrganizationCall<unknown, z.output<typeof TestQuery>, z.output<Bodies['create']>>;
+type UpdateCall = OrganizationCall<{ id: string }, z.output<typeof TestQuery>, z.output<Bodies['change']>>;
 
 async function authorizeCreate(
   { flags }: RouteContext,
@@ -133,7 +140,8 @@ async function create(
   const made = await newConnector(context, planner, given, { principal, organization });
   if (query.test_connection === 'true') {
     await countTest(context, { principal, organization, type });
-    await context.tests.run(type, openPlan(made.plan, type), c.req.raw.signal);
+    const { signal } = c.req.raw;
+    await context.tests.run(type, openPlan(made.plan, type), { organizationId: organization.id, signal });
   }
   return commit(async (tables) => saved(context, ...(await made.insert(tables))));
 }
@@ -157,15 +165,16 @@ async function update(
   kind: ConnectorKind,
   call: UpdateCall,
 ): Promise<ResponseData> {
-  const { c, principal, organization, params, body, commit } = call;
+  const { principal, organization, params, body, commit } = call;
   const vault = await context.vault.ofOrganization(context.store, organization.id);
+  const tested = call.query.test_connection === 'true' ? await testFirst(context, planner, kind, call) : undefined;
   const response = await commit(async (tables) => {
     const before = await tables.connectors.lock(organization.id, kind, params.id);
     if (!before) throw await notOwned(tables, organization.id, kind, params.id, principal);
-    requireMatch(c.req.header('if-match'), versionTag(before.version));
-    if ((typeNamed(body) ?? before.type) !== before.type) {
-      throw invalidRequest("The type of a connector can't change. Create a new one.");
-    }
+    requireChangeable(before, call);
+    // What the change leaves as it is was tested, too.
+    if (tested !== undefined && tested !== before.version)
+      throw new ApiError(409, 'conflict', 'The connector changed during the connection test. Try again.');
     const now = new Date(context.clock.now());
     const after: Connector = {
       ...before,
@@ -182,19 +191,12 @@ async function update(
       return respond(after, await tables.secrets.notes([after.id]), tables);
     }
     const type = planner.type(before.type);
-    const plan = await planner.plan(
-      {
-        type,
-        // Settings stored by an earlier release may contain fields that the type no longer
-        // declares.
-        settings: body.config.settings ?? declaredSettings(type, before.settings),
-        secrets: body.config.secrets,
-        before: { connector: before, secrets: await tables.secrets.ofConnector(before.id) },
-        issues,
-      },
-      { vault, tables, principal, organization },
-    );
+    const found = { connector: before, secrets: await tables.secrets.ofConnector(before.id) };
+    const write = { ...writeOf(type, body.config, found), issues };
+    const plan = await planner.plan(write, { vault, tables, principal, organization });
+    await holdOutput(tables, organization.id, plan.output);
     after.settings = plan.settings;
+    after.refersTo = plan.output?.id ?? null;
     await tables.connectors.update(after);
     return respond(after, await storePlan(plan, { connector: after, tables, vault, now }), tables);
   });
@@ -205,6 +207,52 @@ async function update(
     const shares = await sharesOf(tables, organization, 'component', [after]);
     return saved(context, after, notes, shares(after));
   }
+}
+
+/** Returns a change of a configuration. Settings that are not given stay. */
+const writeOf = (
+  type: ConnectorTypeData,
+  { settings, secrets }: NonNullable<z.output<Bodies['change']>['config']>,
+  before: ConnectorSecrets,
+): ConfigWrite => ({
+  type,
+  // Settings stored by an earlier release may contain fields that the type no longer declares.
+  settings: settings ?? declaredSettings(type, before.connector.settings),
+  secrets,
+  before,
+});
+
+/** @throws ApiError 412 if the caller read another version; 400 if its type would change */
+function requireChangeable(before: Connector, { c, body }: UpdateCall): void {
+  requireMatch(c.req.header('if-match'), versionTag(before.version));
+  if ((typeNamed(body) ?? before.type) !== before.type) {
+    throw invalidRequest("The type of a connector can't change. Create a new one.");
+  }
+}
+
+/**
+ * Connects with the configuration that a connector would have after a change.
+ * @returns the version that the change was applied to
+ * @throws ApiError 400 if that fails
+ */
+async function testFirst(
+  context: RouteContext,
+  planner: Planner,
+  kind: ConnectorKind,
+  call: UpdateCall,
+): Promise<number> {
+  const { c, principal, organization, params, body } = call;
+  const { store, tests, vault: vaults } = context;
+  const before = await store.connectors.withSecrets(organization.id, params.id);
+  if (before?.connector.kind !== kind) throw await notOwned(store, organization.id, kind, params.id, principal);
+  requireChangeable(before.connector, call);
+  const type = planner.type(before.connector.type);
+  await countTest(context, { principal, organization, type });
+  const vault = await vaults.ofOrganization(store, organization.id);
+  const write = writeOf(type, body.config ?? { secrets: {} }, before);
+  const plan = await planner.plan(write, { vault, tables: store, principal, organization });
+  await tests.run(type, openPlan(plan, type), { organizationId: organization.id, signal: c.req.raw.signal });
+  return before.connector.version;
 }
 
 const saved = (

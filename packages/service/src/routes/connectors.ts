@@ -7,10 +7,11 @@ import { sharesOf } from '../connectors/share-details.js';
 import { notFound } from '../api-error.js';
 import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type Route } from '../http/route.js';
-import { requireUnused } from '../pipelines/in-use.js';
+import { requireNotReferredTo, requireUnused } from '../pipelines/in-use.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import type { RouteContext } from './context.js';
-import { Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
+import { kindNames } from './kind-names.js';
+import { LongPageQuery, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
 const ConnectorInUse = ConnectorBody.extend({
   component_of: z.array(PipelineUse).optional().openapi({
@@ -18,28 +19,30 @@ const ConnectorInUse = ConnectorBody.extend({
   }),
 }).openapi('ConnectorInUse');
 
+const Deleted = z.object({ message: z.literal('success') }).openapi('Deleted');
+
 /** Routes that list, read and delete connectors. */
 export function connectorRoutes({ store, ingest }: RouteContext, kind: ConnectorKind): Route[] {
-  const plural = `${kind}s` as const;
-  const tag = kind === 'input' ? 'Inputs' : 'Outputs';
-  const Kind = tag.slice(0, -1);
+  const { tag, name, plural, read } = kindNames[kind];
   const routes = [
     organizationRoute(
       {
         method: 'get',
-        path: `/v1/{org}/${plural}`,
+        path: read,
         tag,
         operation: `list${tag}`,
         summary: `List the ${plural} of an organization`,
         description: `Settings are included. Of each secret, the list shows that it is stored, never its value.`,
         access: { permission: `${kind}:read`, session: 'deny' },
         params: Org,
-        query: PageQuery,
+        query: kind === 'enrichment' ? LongPageQuery : PageQuery,
         response: {
           status: 200,
           description:
-            kind === 'input' ? 'Oldest first.' : 'Oldest first. Those that the parent shares with a team are included.',
-          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }).openapi(`${Kind}List`),
+            kind === 'output'
+              ? 'Oldest first. Those that the parent shares with a team are included.'
+              : 'Oldest first.',
+          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }).openapi(`${name}List`),
         },
       },
       async ({ organization, query }) => {
@@ -56,9 +59,9 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
     organizationRoute(
       {
         method: 'get',
-        path: `/v1/{org}/${plural}/{id}`,
+        path: `${read}/{id}`,
         tag,
-        operation: `read${Kind}`,
+        operation: `read${name}`,
         summary: `Read an ${kind}`,
         description: `\`component_of\` lists the pipelines that use it. Send the ETag as \`If-Match\` with a change.`,
         access: { permission: `${kind}:read`, session: 'allow' },
@@ -93,16 +96,21 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
     organizationRoute(
       {
         method: 'delete',
-        path: `/v1/{org}/${plural}/{id}`,
+        path: `${read}/{id}`,
         tag,
-        operation: `delete${Kind}`,
+        operation: `delete${name}`,
         summary: `Delete an ${kind} and its secrets`,
         description: `Secrets of the organization that it refers to are kept. Delete the pipelines that use it first.`,
         access: { permission: `${kind}:delete`, session: 'deny' },
         params: OrgAndId,
         conditional: true,
-        response: { status: 200, description: 'The deleted resource.', schema: ConnectorInUse },
-        errorStatuses: { 409: `Pipelines still use it; \`additional_details\` names them.` },
+        response:
+          kind === 'enrichment'
+            ? { status: 200, description: 'Deleted.', schema: Deleted }
+            : { status: 200, description: 'The deleted resource.', schema: ConnectorInUse },
+        errorStatuses: {
+          409: `Pipelines${kind === 'output' ? ', or enrichments that look it up,' : ''} still use it; \`additional_details\` names them.`,
+        },
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {
@@ -111,8 +119,10 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
           requireMatch(c.req.header('if-match'), versionTag(connector.version));
           // The row lock keeps other transactions from adding it to a pipeline.
           requireUnused(kind, await tables.pipelines.usingAnywhere(connector.id));
+          requireNotReferredTo(kind, await tables.connectors.referringTo(connector.id));
           const notes = await tables.secrets.notes([connector.id]);
           await tables.connectors.remove(connector.id);
+          if (kind === 'enrichment') return { status: 200, body: { message: 'success' } };
           const shown = presentConnector(connector, notes, ingest.placeOf(connector));
           return { status: 200, body: { ...shown, component_of: [] } };
         }),

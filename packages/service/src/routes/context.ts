@@ -1,8 +1,11 @@
 import type { Catalog } from '@connector-frame/catalog';
+import type { Connectors } from '@connector-frame/connectors';
+import type { Egress } from '@connector-frame/engine/egress';
 import type { Principals } from '../auth/principals.js';
 import type { SessionTokens } from '../auth/session-tokens.js';
 import type { Clock } from '../clock.js';
 import type { CatalogResponses } from '../connectors/catalog-responses.js';
+import type { LookupsOf } from '../connectors/lookups.js';
 import type { ConnectionTests } from '../connectors/test-connection.js';
 import type { FeatureFlags } from '../features/feature-flags.js';
 import type { ParentOrigins } from '../embed/parent-origins.js';
@@ -13,6 +16,7 @@ import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import type { Vault } from '../secrets/vault.js';
 import type { SignInContext } from '../sign-in/create-sign-in.js';
+import type { KeyValueLimits } from '../store/key-values.js';
 import type { ReadTables } from '../store/store.js';
 
 /** Dependencies of the routes. */
@@ -26,6 +30,11 @@ export interface RouteContext {
   catalog: Catalog;
   catalogAnswers: CatalogResponses;
   tests: ConnectionTests;
+  /** For lookups outside of a pipeline. */
+  connectors: Connectors;
+  egress: Egress;
+  lookupsOf: LookupsOf;
+  keyValueLimits: KeyValueLimits;
   engine: PipelineEngine;
   /** Aborted when the service begins to shut down. */
   closing: AbortSignal;

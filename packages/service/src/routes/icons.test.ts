@@ -72,7 +72,7 @@ describe('icons', () => {
   it('are returned for every type with an icon, and 404 for the others', async () => {
     const { key } = await service.tenant('Northwind');
     const named = new Map<string, string | null>();
-    for (const kind of ['inputs', 'outputs'])
+    for (const kind of ['inputs', 'outputs', 'enrichments'])
       for (const { type_id, icon } of (await service.call('GET', `/v1/${kind}`, { key })).body)
         named.set(type_id, icon);
     expect([...named.keys()].sort()).toEqual([...new Set(allTypes().map(({ type_id }) => type_id))].sort());

@@ -1,3 +1,4 @@
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { FormAssets } from '../embed/form-assets.js';
 import { createLogStreams } from '../http/log-streams.js';
 import type { Route } from '../http/route.js';
@@ -12,11 +13,14 @@ import type { RouteContext } from './context.js';
 import { deadLetterRoutes } from './dead-letters.js';
 import { dropInRoutes, type DropInOptions } from './drop-in.js';
 import { embedRoutes } from './embed.js';
+import { enrichmentSandboxRoutes } from './enrichment-sandbox.js';
+import { enrichmentTypeRoutes } from './enrichment-types.js';
 import { healthRoutes, type HealthOptions } from './health.js';
 import { featureFlagRoutes } from './feature-flags.js';
 import { iconRoutes } from './icons.js';
 import { integrationRoutes } from './integrations.js';
 import { inviteRoutes } from './invites.js';
+import { keyValueRoutes } from './key-values.js';
 import { logStreamRoutes } from './log-streams.js';
 import { loginAccountRoutes } from './login-accounts.js';
 import { loginPageRoutes } from './login-pages.js';
@@ -58,16 +62,19 @@ export interface AllRoutesOptions {
  * match `/v1/{org}/...`.
  */
 export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutesOptions): Route[] {
-  const kinds = ['input', 'output'] as const;
+  const ends = ['input', 'output'] as const;
   const streams = createLogStreams(context);
   return [
-    ...kinds.flatMap((kind) => catalogRoutes(context, kind)),
-    ...kinds.flatMap((kind) => [
+    ...CONNECTOR_KINDS.flatMap((kind) => catalogRoutes(context, kind)),
+    ...CONNECTOR_KINDS.flatMap((kind) => [
       ...connectorRoutes(context, kind),
       ...connectionTestRoutes(context, kind),
       ...connectorWriteRoutes(context, kind),
-      ...connectorPreviewRoutes(context, kind),
     ]),
+    ...ends.flatMap((kind) => connectorPreviewRoutes(context, kind)),
+    ...enrichmentTypeRoutes(context),
+    ...enrichmentSandboxRoutes(context),
+    ...keyValueRoutes(context),
     // Before the routes of one pipeline, whose `{id}` would match `statuses`.
     ...pipelineOverviewRoutes(context),
     ...pipelineMetricsRoutes(context),

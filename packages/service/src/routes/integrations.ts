@@ -54,14 +54,14 @@ export function integrationRoutes(context: RouteContext): Route[] {
         operation: 'removeIntegration',
         summary: 'Delete a pipeline with its input and output',
         description:
-          'Atomic and idempotent: ids that do not exist are ignored. Keeps an input or output that another pipeline uses; `component_of` of the connector lists these pipelines.',
+          'Atomic and idempotent: ids that do not exist are ignored. Keeps an input or output that another pipeline uses, which `component_of` of the connector lists, and an output that an enrichment looks up.',
         access: { permission: ['pipeline:delete', 'input:delete', 'output:delete'], session: 'deny' },
         params: Org,
         body: RemoveIntegration,
         idempotent: true,
         response: {
           status: 204,
-          description: 'Deleted, except for connectors that other pipelines use.',
+          description: 'Deleted, except for connectors that are still in use.',
         },
       },
       (call) => remove(context, call),
@@ -166,8 +166,8 @@ async function remove({ engine }: RouteContext, { organization, body, commit }: 
 }
 
 /**
- * Removes the connectors that no pipeline uses. The row locks keep other transactions from adding
- * them to a pipeline between the check and the removal.
+ * Removes the connectors that no pipeline uses and no enrichment looks up. The row locks keep other
+ * transactions from doing so between the check and the removal.
  */
 async function removeUnused(
   tables: Tables,
@@ -177,6 +177,7 @@ async function removeUnused(
   for (const { id, kind } of await tables.connectors.lockAll([organizationId], [...ends.keys()])) {
     if (ends.get(id) !== kind) continue;
     const used = await tables.pipelines.usingAnywhere(id);
-    if (used.length === 0) await tables.connectors.remove(id);
+    const referring = await tables.connectors.referringTo(id);
+    if (used.length === 0 && referring.length === 0) await tables.connectors.remove(id);
   }
 }

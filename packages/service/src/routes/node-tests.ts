@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { requirePermissions } from '../auth/key-permissions.js';
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
 import { notFound } from '../api-error.js';
@@ -28,7 +29,11 @@ const TestNode = z
 /** Routes that test what a node of a pipeline could connect to. */
 export function nodeTestRoutes(context: RouteContext): Route[] {
   const { store, tests } = context;
-  const planners = { input: createPlanner(context, 'input'), output: createPlanner(context, 'output') };
+  const planners = {
+    input: createPlanner(context, 'input'),
+    output: createPlanner(context, 'output'),
+    enrichment: createPlanner(context, 'enrichment'),
+  };
   return [
     organizationRoute(
       {
@@ -46,6 +51,12 @@ export function nodeTestRoutes(context: RouteContext): Route[] {
         errorStatuses: TEST_ERRORS,
       },
       async ({ c, principal, organization, params, body }) => {
+        if (body.component_type === 'enrichment')
+          requirePermissions(
+            principal,
+            ['enrichment:write'],
+            'To test an enrichment, this API key lacks the permission',
+          );
         if (!(await store.pipelines.get(organization.id, params.id))) throw notFound();
         const planner = planners[body.component_type];
         const type = planner.type(body.type);
@@ -53,7 +64,13 @@ export function nodeTestRoutes(context: RouteContext): Route[] {
         const vault = await context.vault.ofOrganization(store, organization.id);
         const scope = { vault, tables: store, principal, organization };
         const plan = await planner.plan({ type, ...body.config }, scope);
-        return { status: 200, body: await tests.run(type, openPlan(plan, type), c.req.raw.signal) };
+        return {
+          status: 200,
+          body: await tests.run(type, openPlan(plan, type), {
+            organizationId: organization.id,
+            signal: c.req.raw.signal,
+          }),
+        };
       },
     ),
   ];

@@ -2,12 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { z } from '@hono/zod-openapi';
 import { exampleRecord, RECORD_TYPES } from '@connector-frame/connectors';
 import {
-  isRecord,
   parseTransform,
   tryCondition,
   tryTransform,
   validateCondition,
-  type DataRecord,
   type LogicalCondition,
   type Problem,
 } from '@connector-frame/engine';
@@ -19,6 +17,7 @@ import { invalidPipeline, invalidTransform } from '../pipelines/invalid-pipeline
 import { TransformConfig } from '../pipelines/transform-config-body.js';
 import { referredValues } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
+import { AnyRecord, JsonObject, recordIn } from './any-record.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
 
@@ -28,11 +27,6 @@ const MAX_WAITING = 20;
 
 const BUSY =
   'The sandbox is at capacity, or the database does not respond. Retry after the number of seconds in `Retry-After`.';
-
-const JsonObject = z.record(z.string(), z.unknown()).openapi('JsonObject');
-const AnyRecord = z
-  .union([JsonObject, z.string(), z.array(z.int().min(0).max(255))])
-  .openapi({ description: 'A JSON object; also as JSON text, as base64 of it, or as its bytes.' });
 
 const example = { actor: { email: 'ana@example.com' }, severity: 3 };
 const Tried = z.record(z.string(), z.unknown()).openapi({
@@ -207,24 +201,6 @@ export function sandboxRoutes(context: RouteContext): Route[] {
     ),
   ];
 }
-
-/**
- * Returns the record in a request.
- * @throws ApiError 400
- */
-function recordIn(given: z.output<typeof AnyRecord>): DataRecord {
-  const text = Array.isArray(given) ? Buffer.from(given).toString('utf8') : given;
-  try {
-    const parsed: unknown = typeof text === 'string' ? JSON.parse(textIn(text)) : text;
-    if (isRecord(parsed)) return parsed;
-  } catch {
-    // Falls through to the same message.
-  }
-  throw invalidRequest('The record is no JSON object.', { issues: [{ path: '/record', message: 'Not an object.' }] });
-}
-
-const textIn = (given: string): string =>
-  given.trimStart().startsWith('{') ? given : Buffer.from(given, 'base64').toString('utf8');
 
 /**
  * Returns the condition in a request, which may also be a single leaf.

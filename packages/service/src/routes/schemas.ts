@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import type { ConnectorKind } from '@connector-frame/catalog/types';
+import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import { isPageOrigin } from '../embed/origin.js';
 
 export const Id = z.string().regex(/^[\w-]{1,64}$/);
 export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
-export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
+export const Kind = z.enum(CONNECTOR_KINDS);
 
 /** Path parameters. */
 const OrganizationId = Id.openapi({
@@ -37,6 +37,11 @@ export const integer = ({
 export const PageQuery = z.object({
   limit: integer({ min: 1, max: 1_000, fallback: 10, description: 'Maximum number of rows.' }),
   offset: integer({ min: 0, max: 1_000_000_000, fallback: 0, description: 'Number of rows to skip.' }),
+});
+
+/** The default of lists of enrichments in the public API. */
+export const LongPageQuery = PageQuery.extend({
+  limit: integer({ min: 1, max: 1_000, fallback: 100, description: 'Maximum number of rows.' }),
 });
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));

@@ -77,6 +77,7 @@ describe.each(eachDatabase())('secrets on $name', (databases) => {
       updated_at: expect.any(String),
       inputs: expect.toSatisfy((uses: unknown[]) => uses.length === 2),
       outputs: [],
+      enrichments: [],
       transforms: [],
       destinations: [{ kind: 'input', type: 'okta-systemlog', settings: expect.objectContaining({ org_url: OKTA }) }],
       restricted: false,
@@ -141,6 +142,7 @@ describe.each(eachDatabase())('secrets on $name', (databases) => {
       {
         inputs: [{ id: used, organization_id: acme.team, type: 'okta-systemlog', name: 'Okta' }],
         outputs: [],
+        enrichments: [],
         transforms: [],
         total: 1,
       },

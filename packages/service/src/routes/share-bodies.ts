@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Catalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, type Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { ResourceShare } from '../store/resource-shares.js';
 import type { ResourceUse, SharedResource } from '../store/share-views.js';
@@ -78,7 +78,7 @@ export const Usage = z
     name: z.string(),
     organization_id: z.string(),
     organization_name: z.string(),
-    component_type: z.enum(['input', 'output']).optional().openapi({ description: 'Absent for a pipeline.' }),
+    component_type: z.enum(CONNECTOR_KINDS).optional().openapi({ description: 'Absent for a pipeline.' }),
     sub_type: z.string().optional().openapi({ description: '`type_id` of the component.' }),
     resource_metadata: Metadata.optional(),
   })

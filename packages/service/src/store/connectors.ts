@@ -118,6 +118,13 @@ export function createConnectors(queries: Queries): Connectors {
       await queries.delete(table).where(eq(table.id, id));
     },
 
+    referringTo: (id) =>
+      queries
+        .select({ id: table.id, name: table.name })
+        .from(table)
+        .where(eq(table.refersTo, id))
+        .orderBy(asc(table.createdAt), asc(table.id)),
+
     async ofToken(id) {
       const [row] = await queries.select().from(table).where(eq(table.id, id));
       return row;

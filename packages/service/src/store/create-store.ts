@@ -9,6 +9,7 @@ import { createFeatureOverrides } from './feature-overrides.js';
 import { createIdempotencyKeys } from './idempotency-keys.js';
 import { createInvitations } from './invitations.js';
 import { createMemberships } from './memberships.js';
+import { createKeyValues } from './key-values.js';
 import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
@@ -64,6 +65,7 @@ function tables(queries: Queries): Tables {
     pipelines: createPipelines(queries),
     pipelineCounts: createPipelineCounts(queries),
     edgeSchemas: createEdgeSchemas(queries),
+    keyValues: createKeyValues(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

@@ -11,6 +11,7 @@ import type { EdgeSchemaReader } from './edge-schemas.js';
 import type { FeatureOverrides } from './feature-overrides.js';
 import type { Invitations } from './invitations.js';
 import type { Memberships } from './memberships.js';
+import type { KeyValues } from './key-values.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
 import type { SignIns } from './sign-ins.js';
@@ -207,6 +208,8 @@ export interface Connectors {
   /** Increments the versions of connectors, so that the engine applies them again. */
   touch(ids: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
+  /** Returns the enrichments whose settings name an output, oldest first. */
+  referringTo(id: string): Promise<Pick<Connector, 'id' | 'name'>[]>;
   /**
    * Returns a connector of any organization. Call it only after the sender has presented that
    * connector's own token.
@@ -398,6 +401,7 @@ export interface Tables {
   readonly pipelines: Pipelines;
   readonly pipelineCounts: PipelineCounts;
   readonly edgeSchemas: EdgeSchemaReader;
+  readonly keyValues: KeyValues;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }

@@ -217,6 +217,8 @@ export const connectors = pgTable('connectors', {
   updatedAt: timestamptz('updated_at').notNull(),
   /** Set for types that listen. */
   port: integer('port'),
+  /** The output that the settings of an enrichment name. */
+  refersTo: text('refers_to'),
 });
 
 export const freedPorts = pgTable('freed_ports', {
@@ -303,6 +305,33 @@ export type StoredEdge = PipelineEdge & Readonly<Record<string, unknown>>;
 /** A transform as it was given; `readTransform` applies defaults. */
 export type StoredTransform = Readonly<Record<string, unknown>> & { operations: readonly unknown[] };
 
+export const keyValueTables = pgTable('key_value_tables', {
+  connectorId: text('connector_id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  keys: bigint('keys', { mode: 'number' }).notNull(),
+  bytes: bigint('bytes', { mode: 'number' }).notNull(),
+  writtenAt: timestamptz('written_at'),
+});
+
+export const keyValueEntries = pgTable(
+  'key_value_entries',
+  {
+    connectorId: text('connector_id').notNull(),
+    digest: bytes('digest').notNull(),
+    /** JSON. */
+    value: text('value').notNull(),
+    /** Size of the key and the value in UTF-8. */
+    bytes: integer('bytes').notNull(),
+    updatedAt: timestamptz('updated_at').notNull(),
+    expiresAt: timestamptz('expires_at'),
+  },
+  ({ connectorId, digest }) => [primaryKey({ columns: [connectorId, digest] })],
+);
+
+export const removedKeyValueTables = pgTable('removed_key_value_tables', {
+  connectorId: text('connector_id').primaryKey(),
+});
+
 export const transforms = pgTable('transforms', {
   id: text('id').primaryKey(),
   organizationId: text('organization_id').notNull(),
@@ -378,6 +407,7 @@ export const AUDIT_RESOURCES = [
   'api_key',
   'connection',
   'feature_flag',
+  'enrichment',
   'input',
   'invitation',
   'organization',

@@ -20,6 +20,9 @@ const testers = [...registry].flatMap(([name, { testConnection }]): [string, Tes
   testConnection ? [[name, testConnection]] : [],
 );
 
+/** Their tests read files or the database, and connect to nothing. */
+const local = new Set(['cidr', 'csv-table', 'geoip', 'geolocus', 'kv-lookup'].map((typeId) => `enrichment:${typeId}`));
+
 test.each(testers)('%s connects with the fields that the catalog declares', async (name, tester) => {
   const { config: schema } = typeOf(name);
   for (const choice of choices) {
@@ -30,7 +33,7 @@ test.each(testers)('%s connects with the fields that the catalog declares', asyn
     delete config.settings['ssl_mode'];
     for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
     const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
-    expect(outcome).toMatchObject({ ok: false, reason: 'egress_refused' });
+    expect(outcome).toMatchObject({ ok: false, ...(!local.has(name) && { reason: 'egress_refused' }) });
     expect(undeclaredFields(name, outcome)).toEqual([]);
   }
 });

@@ -6,14 +6,16 @@ import {
   readTransform,
   type Clock,
   type Components,
+  type Enrichment,
   type Input,
   type MissingPart,
   type Output,
   type TransformConfig,
 } from '@connector-frame/engine';
 import { connectors, createInputOf } from '@connector-frame/connectors';
-import type { ConnectorContext, ListenAt } from '@connector-frame/engine/connector-api';
+import type { ConnectorContext, KeyValueTable, ListenAt } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
+import type { Lookups, LookupsOf } from '../../connectors/lookups.js';
 import { runtimeConfig } from '../../connectors/runtime-config.js';
 import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
 import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
@@ -32,6 +34,10 @@ export interface ComponentTools {
    * files.
    */
   filesFolder?: (connector: Connector) => string;
+  /** Returns what a connector may look up. */
+  lookupsOf: LookupsOf;
+  /** Returns the key-value table of an output. */
+  tableOf: (connector: Connector) => KeyValueTable;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
 }
@@ -76,6 +82,7 @@ export async function componentsOf(
   const inputs = new Map<string, Input>();
   const outputs = new Map<string, Output>();
   const transforms = new Map<string, TransformConfig>();
+  const enrichments = new Map<string, Enrichment>();
   const problems = new Map<string, MissingPart>();
   for (const node of row.pipeline.nodes) {
     if (!node.enabled) continue;
@@ -87,6 +94,9 @@ export async function componentsOf(
       } else if (node.component_type === 'input') {
         const input = connector && createInputOf(...(await partsOf(node, connector, secrets, tools)));
         if (input) inputs.set(node.id, input);
+      } else if (node.component_type === 'enrichment') {
+        const enrichment = connector && createEnrichmentOf(...(await partsOf(node, connector, secrets, tools)));
+        if (enrichment) enrichments.set(node.id, enrichment);
       } else if (node.component_type === 'output') {
         const output = connector && (await outputOf(row.pipeline, node, connector, secrets, tools));
         if (output) outputs.set(node.id, output);
@@ -95,13 +105,16 @@ export async function componentsOf(
       problems.set(node.id, problemOf(error, node));
     }
   }
-  return { inputs, outputs, transforms, problems, resolveSecret };
+  return { inputs, outputs, transforms, enrichments, problems, resolveSecret };
 }
 
 type Parts = [ConnectorContext['type'], ConnectorConfig, ConnectorContext];
 
 const createOutputOf = (...[type, config, context]: Parts): Output | undefined =>
   connectors(type).createOutput?.(config, context);
+
+const createEnrichmentOf = (...[type, config, context]: Parts): Enrichment | undefined =>
+  connectors(type).createEnrichment?.(config, context);
 
 async function outputOf(
   { organizationId }: RunningRow['pipeline'],
@@ -124,7 +137,7 @@ async function partsOf(
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
-  { catalog, egress, clock, filesFolder, listenAt }: ComponentTools,
+  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, listenAt }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
@@ -137,12 +150,23 @@ async function partsOf(
     egress,
     clock,
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
+    ...withOwnTable(lookupsOf(connector.organizationId), connector, tableOf),
     ...(listen && { listen }),
   };
   const config = runtimeConfig(type, settingsAt(node, connector.settings), secretsOf(node, secrets));
   if (overridesOf(node)) requireFitting(node, type, config);
   return [type, config, context];
 }
+
+/** Adds the table that an output writes, which its owner reads. */
+const withOwnTable = (
+  { keyValues, ...others }: Lookups,
+  connector: Connector,
+  tableOf: ComponentTools['tableOf'],
+): Lookups => ({
+  ...others,
+  ...(keyValues && { keyValues: { ...keyValues, ...(connector.kind === 'output' && { own: tableOf(connector) }) } }),
+});
 
 /** The settings of the connector may have changed since the overrides were checked. */
 function requireFitting({ slug }: StoredNode, type: ConnectorContext['type'], config: ConnectorConfig): void {

@@ -8,16 +8,19 @@ import {
   type EmbeddedBusOptions,
   type RunnerLimits,
 } from '@connector-frame/engine';
+import type { KeyValueTable } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
+import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
+import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } from '../../store/key-values.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
-import type { Reseal, Tables } from '../../store/store.js';
+import type { Connector, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
@@ -32,7 +35,7 @@ import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
-export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
+export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf' | 'tableOf'> {
   /** Used by this engine only. */
   folder: string;
   database: Database;
@@ -43,6 +46,10 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
   limits?: Partial<RunnerLimits>;
   /** Limits of the buffers, in bytes. Defaults: those of `createEmbeddedBus`. */
   buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
+  /** Folder with the operator's files for enrichments. Absent: they can't read files. */
+  lookupFolder?: string | undefined;
+  /** Maximum size of the table of a KV lookup output. Default: 256 MiB and a million keys. */
+  keyValueLimits?: KeyValueLimits;
   /** Number of pipelines with metrics of their own. Default 200. */
   labeledPipelines?: number;
   /** Days for which the counts of pipelines are kept. Default 90. */
@@ -86,6 +93,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     buffers,
     labeledPipelines = 200,
     metricsDays = 90,
+    lookupFolder,
+    keyValueLimits = DEFAULT_KEY_VALUE_LIMITS,
     ...rest
   } = options;
   const leases = createEngineLeases(database.queries);
@@ -107,8 +116,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
   });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
+  const keyValues = createKeyValueWriter(database, lease.epoch, keyValueLimits);
+  const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
   const tools = {
     ...rest,
+    lookupsOf,
+    tableOf: ({ id, organizationId }: Connector): KeyValueTable => ({
+      put: (entries, ttlMs) => keyValues.put(id, entries, new Date(clock.now()), ttlMs),
+      get: async (keys) => (await lookupsOf(organizationId).keyValues?.of(id).get(keys)) ?? new Map(),
+    }),
     clock,
     bus,
     coordinator,

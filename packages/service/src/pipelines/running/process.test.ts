@@ -53,7 +53,7 @@ const until = (client: ServiceClient, id: string, wanted: object) =>
   expect.poll(() => client.status(id)).toMatchObject(wanted);
 
 describe('the process', () => {
-  it('keeps counts across a restart, and waiting records across a kill (R08)', async () => {
+  it('keeps counts across a restart, and waiting records and key-value tables across a kill (R08)', async () => {
     const first = await start(environment);
     let client = await connectClient(first, API_KEY);
     const demo = await client.build(await client.make('inputs', 'demo'));
@@ -75,15 +75,27 @@ describe('the process', () => {
     const after = await client.status(demo.pipeline_id);
     expect(after.egress.records).toBeGreaterThanOrEqual(before.egress.records);
     await until(client, pushed.pipeline_id, { status: 'Disabled', ingress: { records: 1_500 }, waiting: 500 });
+    const users = await client.make('inputs', 'monad-http');
+    const output = await client.make('outputs', 'kv-lookup', { key_field: 'n' });
+    const filling = await client.build(users, { id: output });
+    expect(await ingest(client, users, lines(5_000, 0))).toBe(200);
+    await expect.poll(async () => (await client.status(filling.pipeline_id)).egress.records).toBeGreaterThan(0);
+    const acknowledged = (await client.status(filling.pipeline_id)).egress.records;
     second.kill('SIGKILL');
     await second.exited;
 
     const third = await start(environment);
     client = await connectClient(third, API_KEY);
+    const address = `/v3/~/kv_lookup/metadata?component_id=${output}`;
+    const keys = async () => (await client.must<{ number_of_keys: number }>('GET', address)).number_of_keys;
+    expect(await keys()).toBeGreaterThanOrEqual(acknowledged);
+    // The rest is delivered, and what is written again is not counted twice.
+    await until(client, filling.pipeline_id, { status: 'Running', waiting: 0 });
+    expect(await keys()).toBe(5_000);
     await client.must('PATCH', `/v1/~/pipelines/${pushed.pipeline_id}`, { enabled: true });
     await until(client, pushed.pipeline_id, { status: 'Running', egress: { records: 1_500 }, waiting: 0 });
     const metrics = await (await fetch(`${third.url}/metrics`)).text();
-    expect(metrics).toMatch(/pipelines\{status="Running"\} 2/);
+    expect(metrics).toMatch(/pipelines\{status="Running"\} 3/);
     expect(metrics).toMatch(/pipeline_records_total\{direction="egress"\} \d/);
     third.kill('SIGTERM');
     expect(await third.exited).toBe(0);

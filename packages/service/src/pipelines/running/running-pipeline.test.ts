@@ -27,6 +27,8 @@ it('resolves a pending append if the pipeline is removed before it started and t
     holder: 'worker',
     folder,
     logs: await PipelineLogs.open({ folder, now: Date.now, epoch: 1, onFailure: () => undefined }),
+    lookupsOf: () => ({}),
+    tableOf: () => ({ get: away, put: away }),
     vaultOf: away,
     reseal: away,
     schemas: { load: () => Promise.resolve(new Map()), put: () => Promise.resolve() },
