@@ -4,6 +4,7 @@ import type { NewAuditLog } from '../store/audit-logs.js';
 import type { Author } from './author.js';
 import { ChangeSet } from './change-set.js';
 import {
+  ofAlertRule,
   ofApiKey,
   ofConnector,
   ofOrganization,
@@ -63,7 +64,7 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies } = tables;
+  const { resourceShares, sharePolicies, alertRules } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -235,6 +236,24 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
         },
       } satisfies Writes<typeof pipelines>),
     },
+    alertRules: {
+      ...alertRules,
+      lock: (organizationId, id) => notedLock(alertRules.lock(organizationId, id), ofAlertRule),
+      ...({
+        async insert(row) {
+          await alertRules.insert(row);
+          changes.inserted(ofAlertRule(row));
+        },
+        async update(row) {
+          await alertRules.update(row);
+          changes.updated(ofAlertRule(row));
+        },
+        async remove(id) {
+          changes.removed(id);
+          await alertRules.remove(id);
+        },
+      } satisfies Writes<typeof alertRules>),
+    },
     resourceShares: {
       ...resourceShares,
       ...({
@@ -271,6 +290,8 @@ function recordingTables(tables: Tables, changes: ChangeSet): Tables {
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,
     edgeSchemas: tables.edgeSchemas,
+    alerts: tables.alerts,
+    alertEvents: tables.alertEvents,
     auditLogs: tables.auditLogs,
     idempotency: tables.idempotency,
   };

@@ -157,6 +157,7 @@ export const noEngine: PipelineEngine = {
         ingress: ZERO,
         egress: ZERO,
         errors: 0,
+        failed_attempts: 0,
         dead_letters: NO_LETTERS,
         error: null,
         next_attempt_time: null,

@@ -30,7 +30,7 @@ import { isDetected, isTold } from '../schema-detection.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
-import { MetricsHistory } from './metrics-history.js';
+import { MetricsHistory, type TotalCounts } from './metrics-history.js';
 import type { PipelineLogs } from './pipeline-logs.js';
 
 export interface RunningTools extends ComponentTools {
@@ -164,12 +164,12 @@ export class RunningPipeline {
   }
 
   /** Returns status and counts synchronously, for the row that was applied last. */
-  summary(): NodeCounts & { status: PipelineStatus } {
+  summary(): TotalCounts & { status: PipelineStatus } {
     const enabled = this.#pipeline?.enabled ?? true;
-    if (this.#runner) return this.#runner.summary(enabled);
+    if (this.#runner) return summaryOf(this.#runner, enabled);
     const none = { records: 0, bytes: 0 };
     const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
-    return { status, ingress: none, egress: none, errors: 0 };
+    return { status, ingress: none, egress: none, errors: 0, failedAttempts: 0 };
   }
 
   /** Returns the measurements of each node, or none before the first row was applied. */
@@ -313,7 +313,7 @@ export class RunningPipeline {
     const components = await componentsOf(row, opened, this.#tools, resolverOf(row.transformSecrets, vault));
     const reseals = [...row.connectors.keys()].flatMap((connectorId) => opened.get(connectorId)?.reseals ?? []);
     await reseal(reseals);
-    await this.#discardRunner(row);
+    const last = await this.#discardRunner(row);
     await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
     const runner = new PipelineRunner({
@@ -337,7 +337,9 @@ export class RunningPipeline {
     }
     this.#runner = runner;
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
-    this.history.begin(runner.summary(enabled), clock.now());
+    const first = summaryOf(runner, enabled);
+    if (last) this.history.rebase(last, first);
+    else this.history.begin(first, clock.now());
     this.sampledLetters ??= runner.letters;
     this.#releaseAppends();
   }
@@ -349,10 +351,13 @@ export class RunningPipeline {
     this.#schemas.watch(detected, isKnown ? new Map() : await this.#tools.schemas.load(this.id, detected, all));
   }
 
-  /** Stops the previous runner. It finishes its current work and accepts records until then. */
-  async #discardRunner(row: RunningRow): Promise<void> {
+  /**
+   * Stops the previous runner. It finishes its current work and accepts records until then.
+   * @returns its last totals, or `undefined` if there was none
+   */
+  async #discardRunner(row: RunningRow): Promise<TotalCounts | undefined> {
     const before = this.#runner;
-    if (!before) return;
+    if (!before) return undefined;
     this.#log.add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
     await before.pause();
     this.#holdAppends();
@@ -361,6 +366,7 @@ export class RunningPipeline {
     const kept = new Set(row.pipeline.nodes.map(({ id }) => id));
     for (const node of this.#pipeline?.nodes ?? [])
       if (node.component_type === 'input' && !kept.has(node.id)) await this.#tools.bus.remove(`${this.id}.${node.id}`);
+    return summaryOf(before, row.pipeline.enabled);
   }
 
   /** Makes appended records wait for the next runner. */
@@ -393,6 +399,11 @@ export class RunningPipeline {
     return done;
   }
 }
+
+const summaryOf = (runner: PipelineRunner, enabled: boolean): TotalCounts & { status: PipelineStatus } => ({
+  ...runner.summary(enabled),
+  failedAttempts: runner.failedAttempts,
+});
 
 /**
  * Returns the row as it will be once the reseals are stored. Resealing must not recreate the
