@@ -8,6 +8,7 @@ import { fileOutput } from './file/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
+import { monadAlertsInput } from './monad-alerts/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
@@ -27,6 +28,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:kafka', kafkaInput],
+  ['input:monad-alerts', monadAlertsInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],

@@ -25,7 +25,7 @@ import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
 import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-import { notifyOthers } from './pipelines/running/change-notifications.js';
+import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
@@ -172,6 +172,7 @@ function remoteEngine({ database }: Core): PipelineEngine {
     leases: createEngineLeases(database.queries),
     clock: engineClock,
     notify: (id) => notifyOthers(database, id),
+    notifyRules: () => notifyOthers(database, RULES_CHANGED),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/index.js';
+import type { AlertRecords } from './alert-records.js';
 import type { Clock } from './clock.js';
 import type { Input } from './input.js';
 import type { Output } from './output.js';
@@ -22,6 +23,8 @@ export interface ConnectorContext {
    * service's HTTP server.
    */
   listen?: ListenAt;
+  /** The alerts of the organization. Absent: no rules are evaluated. */
+  alerts?: AlertRecords;
 }
 
 /** A local address and port reserved for one connector. */

@@ -43,7 +43,8 @@ export const NodeStateBody = z
     status: Status,
     ...counts,
     failed_attempts: z.int().openapi({
-      description: 'Attempts to read or write that failed while the node was `Erroring`, since the pipeline was created.',
+      description:
+        'Attempts to read or write that failed while the node was `Erroring`, since the pipeline was created.',
     }),
     dead_letters: DeadLetters,
     error: z

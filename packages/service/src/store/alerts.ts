@@ -100,9 +100,7 @@ export function createAlertEvents(queries: Queries): AlertEvents {
         .limit(limit),
 
     forPipeline(organizationId, pipelineId, { after, firingUntil }, limit) {
-      const later = queries
-        .select({ sequence: sql`later.sequence` })
-        .from(sql`${events} as later`)
+      const later = queries.select({ sequence: sql`later.sequence` }).from(sql`${events} as later`)
         .where(sql`later.alert_id = ${events.alertId} and later.sequence > ${events.sequence}
           and later.sequence <= ${firingUntil}`);
       const firing = queries

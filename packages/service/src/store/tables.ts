@@ -1,6 +1,13 @@
 /** Drizzle definitions of the tables in `migrations/*.sql`. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { ComponentType, NodeCounts, PipelineEdge, PipelineNode, SchemaTag } from '@connector-frame/engine';
+import type {
+  ComponentType,
+  DataRecord,
+  NodeCounts,
+  PipelineEdge,
+  PipelineNode,
+  SchemaTag,
+} from '@connector-frame/engine';
 import {
   bigint,
   boolean,
@@ -271,7 +278,7 @@ export const alerts = pgTable('alerts', {
   pipelineId: text('pipeline_id'),
   resourceType: text('resource_type').$type<AlertResource>().notNull(),
   resourceId: text('resource_id').notNull(),
-  metadata: jsonb('metadata').$type<Record<string, unknown>>().notNull(),
+  metadata: jsonb('metadata').$type<DataRecord>().notNull(),
   createdAt: timestamptz('created_at').notNull(),
   firedAt: timestamptz('fired_at').notNull(),
   lastMatchAt: timestamptz('last_match_at'),
@@ -289,7 +296,8 @@ export const alertEvents = pgTable('alert_events', {
   pipelineId: text('pipeline_id'),
   event: text('event').$type<AlertEventName>().notNull(),
   occurredAt: timestamptz('occurred_at').notNull(),
-  alert: jsonb('alert').$type<Record<string, unknown>>().notNull(),
+  /** In API format. */
+  alert: jsonb('alert').$type<DataRecord>().notNull(),
 });
 
 export const AUDIT_ACTIONS = ['insert', 'update', 'delete'] as const;

@@ -1,4 +1,5 @@
 import type { NodeCounts } from '@connector-frame/engine';
+import type { SpanCounts, TotalCounts } from '../../alerts/counts.js';
 import type { MetricsPoint } from '../engine.js';
 
 export const INTERVAL_SECONDS = 10;
@@ -10,18 +11,6 @@ export const HISTORY_MS = KEPT * INTERVAL;
 
 /** Returns the start of the interval that contains `now`. Both in milliseconds since the epoch. */
 export const intervalOf = (now: number): number => Math.floor(now / INTERVAL) * INTERVAL;
-
-/** Total counts of a pipeline. */
-export interface TotalCounts extends NodeCounts {
-  /** Attempts to read or write that failed while a node was erroring. */
-  failedAttempts: number;
-}
-
-/** What was counted in a span of time. */
-export interface SpanCounts extends TotalCounts {
-  /** Whether the history covers the whole span. Otherwise, more may have been counted. */
-  isWhole: boolean;
-}
 
 type Point = MetricsPoint & TotalCounts;
 

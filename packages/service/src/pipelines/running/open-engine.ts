@@ -9,6 +9,8 @@ import {
   type RunnerLimits,
 } from '@connector-frame/engine';
 import type { Logger } from 'pino';
+import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
+import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
 import type { Database } from '../../store/database.js';
@@ -17,7 +19,7 @@ import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
-import type { Reseal, Tables } from '../../store/store.js';
+import type { Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
@@ -25,14 +27,15 @@ import { EngineMetricsRecorder } from './engine-metrics.js';
 import { CountsRecorder } from './counts-recorder.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
+import { createEvaluator } from './create-evaluator.js';
 import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
-import { listenForChanges } from './change-notifications.js';
+import { listenForChanges, RULES_CHANGED } from './change-notifications.js';
 import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
-export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
+export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'alertsOf'> {
   /** Used by this engine only. */
   folder: string;
   database: Database;
@@ -47,6 +50,8 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock'> {
   labeledPipelines?: number;
   /** Days for which the counts of pipelines are kept. Default 90. */
   metricsDays?: number;
+  /** Milliseconds until a firing alert is sent again; `undefined`: never. Default four hours. */
+  alertReminderMs?: number | undefined;
 }
 
 /** The embedded engine. */
@@ -69,6 +74,7 @@ const FLUSH = 2_000;
 const DISK = 1_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /**
  * Runs the pipelines of a database in this process. Resolves before they have started.
@@ -98,6 +104,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     now: () => clock.now(),
     epoch: lease.epoch,
     onFailure: warn('could not write the logs of pipelines; retrying'),
+    onEntry: (entry) => alerts.logged(entry),
   });
   const streams = join(folder, 'streams');
   const pipelines = join(folder, 'pipelines');
@@ -107,9 +114,12 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
   });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
+  const signals = new EventSignals();
   const tools = {
     ...rest,
     clock,
+    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>) =>
+      createAlertRecords(tables.alertEvents, signals, pipeline),
     bus,
     coordinator,
     holder: lease.holder,
@@ -121,7 +131,24 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     schemas: createEdgeSchemaWriter(database, lease.epoch),
     limits: () => ({ ...idleLimits(), ...limits }),
   };
-  const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
+  const supervisor = new Supervisor({
+    pipelines: createRunningPipelines(database.queries),
+    tools,
+    log,
+    onRulesChanged: () => alerts.wake(),
+  });
+  const alerts: AlertEvaluator = createEvaluator({
+    database,
+    tables,
+    state,
+    token: lease.epoch,
+    supervisor,
+    logs,
+    signals,
+    remindMs: 'alertReminderMs' in options ? options.alertReminderMs : 4 * HOUR,
+    clock,
+    log,
+  });
   const recorder = new EngineMetricsRecorder(labeledPipelines);
   const counts = new CountsRecorder({
     writer: createCountsWriter(database.queries, lease.epoch),
@@ -138,6 +165,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
     if (closing.signal.aborted) return;
+    // A pipeline that is not known yet would look deleted.
+    alerts.start();
     logs.retain((id) => supervisor.has(id));
     await left?.forget((id, nodeId) => supervisor.has(id, nodeId)).catch(cleanUpFailed);
   }
@@ -172,6 +201,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   async function storeSchemas(isLast: boolean): Promise<void> {
     for (const pipeline of supervisor.running()) await pipeline.storeSchemas(isLast);
   }
+  async function recordCounts(): Promise<void> {
+    const until = Math.floor(clock.now() / MINUTE) * MINUTE;
+    await counts.record();
+    alerts.counted(until);
+  }
+  function sample(): void {
+    recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2));
+    alerts.tick(intervalOf(clock.now()));
+  }
   const interval = INTERVAL_SECONDS * 1_000;
   const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
@@ -190,18 +228,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       () => supervisor.sweep(),
       'could not list pipelines; retrying',
     ),
-    repeat(
-      () => toNext(MINUTE),
-      () => counts.record(),
-      'could not store the counts of pipelines; retrying',
-    ),
-    repeat(
-      () => toNext(interval),
-      () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
-      'could not sample metrics',
-    ),
+    repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
+    repeat(() => toNext(interval), sample, 'could not sample metrics'),
     repeat(() => DISK, logDisk, 'could not read the free disk space; retrying'),
-    listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
+    listenForChanges(
+      database,
+      (id) => (id === RULES_CHANGED ? alerts.wake() : supervisor.changed(id)),
+      closing.signal,
+      clock,
+    ),
   ];
 
   let ended: Promise<void> | undefined;
@@ -210,6 +245,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await supervisor.close();
     await started;
     await Promise.all(loops);
+    await alerts.close();
     // Before the logs, which receive what has changed. Without the lease, nothing is stored.
     await storeSchemas(true).catch(warn('could not store the last schemas of records; their last minute is lost'));
     await logs.close();
@@ -222,7 +258,13 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const close = (): Promise<void> => (ended ??= end());
 
-  const reported = createReportedEngine({ state, leases, clock, notify: () => undefined });
+  const reported = createReportedEngine({
+    state,
+    leases,
+    clock,
+    notify: () => undefined,
+    notifyRules: () => undefined,
+  });
   // Another process runs the pipelines now; this one must stop them.
   lease.lost.addEventListener('abort', () => void close());
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
@@ -244,6 +286,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     close,
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),
+    rulesChanged: () => engine().rulesChanged(),
     delivery: (id) => engine().delivery(id),
     samples: (id, nodeId, signal) => engine().samples(id, nodeId, signal),
     schemas: (id) => engine().schemas(id),

@@ -12,7 +12,6 @@ import {
   type LetterCounts,
   type LogEntry,
   type Losses,
-  type NodeCounts,
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
@@ -20,6 +19,8 @@ import {
   type RunnerLimits,
   type SchemaEvent,
 } from '@connector-frame/engine';
+import type { SpanCounts, TotalCounts } from '../../alerts/counts.js';
+import type { LastError, WatchedPipeline } from '../../alerts/watched-pipeline.js';
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
@@ -30,7 +31,7 @@ import { isDetected, isTold } from '../schema-detection.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
-import { MetricsHistory, type TotalCounts } from './metrics-history.js';
+import { MetricsHistory } from './metrics-history.js';
 import type { PipelineLogs } from './pipeline-logs.js';
 
 export interface RunningTools extends ComponentTools {
@@ -47,6 +48,8 @@ export interface RunningTools extends ComponentTools {
   limits: () => Partial<RunnerLimits>;
 }
 
+/** Type of the inputs whose records are alerts. */
+const ALERTS_INPUT = 'monad-alerts';
 const CLOSED: Appended = { stored: false, reason: 'closed' };
 
 /**
@@ -70,6 +73,8 @@ export class RunningPipeline {
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
   #organizationId: string | undefined;
+  #enabledSince: number | undefined;
+  #deliversAlerts = false;
   #failure: { at: number; code: string; message: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Set while appended records have to wait for a runner. */
@@ -99,6 +104,8 @@ export class RunningPipeline {
         else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
         } else this.#runner.retryNow();
+        this.#noteEnabled(row.pipeline);
+        this.#deliversAlerts = deliversAlerts(row);
         this.#pipeline = row.pipeline;
         this.stamp = row.stamp;
         this.#failure = undefined;
@@ -220,6 +227,29 @@ export class RunningPipeline {
     return this.#pipeline;
   }
 
+  /** Returns the pipeline as alert rules see it, or `undefined` before the first row was applied. */
+  watched(): WatchedPipeline | undefined {
+    const pipeline = this.#pipeline;
+    if (!pipeline) return undefined;
+    return {
+      id: this.id,
+      organizationId: pipeline.organizationId,
+      name: pipeline.name,
+      isEnabled: pipeline.enabled,
+      status: this.summary().status,
+      enabledSince: this.#enabledSince,
+      deliversAlerts: this.#deliversAlerts,
+      counted: (ms, now): SpanCounts => this.history.last(ms, now),
+      slugOf: (nodeId) => pipeline.nodes.find(({ id }) => id === nodeId)?.slug,
+      lastError: (): LastError | undefined => {
+        const last = this.#log.entries().findLast(({ level }) => level === 'error');
+        if (!last) return undefined;
+        const { at, code, message, nodeId } = last;
+        return { at, code, message, ...(nodeId !== undefined && { nodeId }) };
+      },
+    };
+  }
+
   /** Returns whether the pipeline may contain a node. Exact once a row has been applied. */
   mayContain(nodeId: string): boolean {
     return this.#pipeline?.nodes.some(({ id }) => id === nodeId) ?? true;
@@ -303,6 +333,14 @@ export class RunningPipeline {
 
   get #folder(): string {
     return join(this.#tools.folder, this.id);
+  }
+
+  #noteEnabled({ enabled, updatedAt }: Pipeline): void {
+    const now = this.#tools.clock.now();
+    if (!enabled) this.#enabledSince = undefined;
+    // What an earlier process ran was enabled at least since its last change.
+    else if (!this.#pipeline) this.#enabledSince = Math.min(now, updatedAt.getTime());
+    else this.#enabledSince ??= now;
   }
 
   async #createRunner(row: RunningRow): Promise<void> {
@@ -399,6 +437,13 @@ export class RunningPipeline {
     return done;
   }
 }
+
+/** Returns whether the input of a pipeline delivers alerts. */
+const deliversAlerts = ({ pipeline, connectors }: RunningRow): boolean =>
+  pipeline.nodes.some(
+    (node) =>
+      node.component_type === 'input' && node.enabled && connectors.get(node.component_id)?.type === ALERTS_INPUT,
+  );
 
 const summaryOf = (runner: PipelineRunner, enabled: boolean): TotalCounts & { status: PipelineStatus } => ({
   ...runner.summary(enabled),

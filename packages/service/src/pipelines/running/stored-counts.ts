@@ -1,0 +1,32 @@
+import type { TotalCounts } from '../../alerts/counts.js';
+import type { PipelineCounts } from '../../store/store.js';
+import type { CountsByNode } from '../../store/tables.js';
+import { increase } from '../metric-series.js';
+
+/**
+ * Returns what pipelines counted from `from` until before `to`, from the counts that are stored at
+ * full minutes. Times in milliseconds since the epoch.
+ */
+export async function readStoredCounts(
+  counts: Pick<PipelineCounts, 'before'>,
+  ids: readonly string[],
+  from: number,
+  to: number,
+): Promise<Map<string, TotalCounts>> {
+  const before = await counts.before(ids, new Date(from));
+  const after = await counts.before(ids, new Date(to));
+  return new Map(ids.map((id) => [id, between(before.get(id), after.get(id) ?? {})]));
+}
+
+function between(before: CountsByNode | undefined, after: CountsByNode): TotalCounts {
+  const sums = increase(before, after);
+  let failedAttempts = 0;
+  for (const [id, { failed_attempts: attempts = 0 }] of Object.entries(after))
+    failedAttempts += Math.max(0, attempts - (before?.[id]?.failed_attempts ?? 0));
+  return {
+    ingress: { records: sums.ingress_records, bytes: sums.ingress_bytes },
+    egress: { records: sums.egress_records, bytes: sums.egress_bytes },
+    errors: sums.errors,
+    failedAttempts,
+  };
+}
