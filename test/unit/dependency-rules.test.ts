@@ -92,7 +92,9 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
     sharing: ['api-error.ts', 'store'],
+    alerts: ['store'],
     pipelines: [
+      'alerts',
       'api-error.ts',
       'clock.ts',
       'connectors',
@@ -119,6 +121,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'store',
     ],
     routes: [
+      'alerts',
       'api-error.ts',
       'audit',
       'auth',

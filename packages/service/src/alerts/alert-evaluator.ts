@@ -145,28 +145,35 @@ export class AlertEvaluator {
   }
 
   #enqueue(work: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(async () => {
-      if (this.#closing.signal.aborted) return;
-      try {
-        if (!this.#isReading) await this.#begin();
-        await work();
-        this.#hasFailed = false;
-      } catch (error) {
-        if (!this.#hasFailed) this.#options.onFailure(error);
-        this.#hasFailed = true;
-      }
-    });
+    this.#turn = this.#runAfter(this.#turn, work);
     return this.#turn;
+  }
+
+  /** Never rejects. */
+  async #runAfter(before: Promise<void>, work: () => Promise<void>): Promise<void> {
+    await before;
+    if (this.#closing.signal.aborted) return;
+    try {
+      if (!this.#isReading) await this.#begin();
+      await work();
+      this.#hasFailed = false;
+    } catch (error) {
+      if (!this.#hasFailed) this.#options.onFailure(error);
+      this.#hasFailed = true;
+    }
   }
 
   #wakeSoon(all: boolean): void {
     this.#wakeAll ||= all;
-    this.#waking ??= this.#options.clock.sleep(WAKE_MS, this.#closing.signal).then(async () => {
-      this.#waking = undefined;
-      const isAll = this.#wakeAll;
-      this.#wakeAll = false;
-      await this.#enqueue(() => this.#evaluate(isAll));
-    });
+    this.#waking ??= this.#waitAndEvaluate();
+  }
+
+  async #waitAndEvaluate(): Promise<void> {
+    await this.#options.clock.sleep(WAKE_MS, this.#closing.signal);
+    this.#waking = undefined;
+    const isAll = this.#wakeAll;
+    this.#wakeAll = false;
+    await this.#enqueue(() => this.#evaluate(isAll));
   }
 
   async #begin(): Promise<void> {

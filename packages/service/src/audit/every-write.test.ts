@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
-import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -50,6 +50,9 @@ const expected: Record<string, string[]> = {
   changeRoleKey: ['api_key update'],
   regenerateRoleKey: ['api_key update'],
   revokeRoleKey: ['api_key delete'],
+  createAlertRule: ['alert_rule insert'],
+  replaceAlertRule: ['alert_rule update'],
+  deleteAlertRule: ['alert_rule delete'],
   createRole: ['role insert'],
   changeRole: ['role update'],
   deleteRole: ['role delete'],
@@ -141,6 +144,7 @@ describe('the audit log', () => {
         api_keys: key,
         'api-keys': key,
         resource_shares: shared,
+        alert_rules: (await call('POST', `/v3/${team}/alert_rules`, exampleRule)).body.id,
       },
     };
   }
@@ -157,7 +161,7 @@ describe('the audit log', () => {
   const configured = () =>
     service.database.script(async (run) => {
       const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'organization_secrets'];
-      tables.push('transforms', 'pipelines', 'resource_shares', 'share_policies');
+      tables.push('transforms', 'pipelines', 'alert_rules', 'resource_shares', 'share_policies');
       const found: unknown[] = [];
       for (const table of tables) found.push(await run(`select * from ${table} order by id`));
       return JSON.stringify(found);

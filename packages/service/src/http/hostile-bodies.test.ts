@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { READ_ONLY_FIELDS } from './known-fields.js';
-import { operationsOf } from '../../../../test/support/operations.js';
+import { exampleRule, operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -159,6 +159,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'S', value: 'value' },
     });
+    const { body: rule } = await service.call('POST', `/v3/${acme.team}/alert_rules`, {
+      key: acme.key,
+      body: exampleRule,
+    });
     const { body: role } = await service.call('POST', `/v2/${acme.team}/roles`, {
       key: acme.key,
       body: { name: 'R', permission_ids: ['input:read'] },
@@ -188,6 +192,7 @@ describe('read-only fields (S25)', () => {
         .replace('outputs/{id}', `outputs/${output.id}`)
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
+        .replace('alert_rules/{id}', `alert_rules/${rule.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
-import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
   type CallOptions,
@@ -49,11 +49,18 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       key: tenant.key,
     });
     const nodes = pipeline.nodes[0].id;
+    const rule = { ...exampleRule, pipeline_ids: [pipelines] };
+    const { body: ruleMade } = await service.call('POST', `/v3/${tenant.team}/alert_rules`, {
+      key: tenant.key,
+      body: rule,
+    });
+    const rules: string = ruleMade.id;
     return {
       tenant,
       ids: {
         inputs,
         outputs,
+        alert_rules: rules,
         pipelines,
         transforms,
         secrets,
@@ -80,6 +87,7 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         'pipelines',
         'transforms',
         'roles',
+        'alert_rules',
       ]) {
         owned.push(
           await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
@@ -178,6 +186,17 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       const status = { buildIntegration: 422, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
       expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
     }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('returns the same 400 for an alert rule with a foreign pipeline as for one with an unknown one', async () => {
+    const before = await everythingOf(a);
+    const path = `/v3/${b.tenant.team}/alert_rules`;
+    const make = (id: string) =>
+      service.call('POST', path, { key: b.tenant.key, body: { ...exampleRule, pipeline_ids: [id] } });
+    const got = await make(a.ids['pipelines'] ?? '');
+    expect([got.status, got.text]).toEqual([400, (await make(UNKNOWN)).text]);
+    expect(got.body.additional_details.issues).toMatchObject([{ path: '/pipeline_ids/0' }]);
     expect(await everythingOf(a)).toBe(before);
   });
 

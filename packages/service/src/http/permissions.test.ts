@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
-import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { defaultRoles, expandGrants, permissions, permissionSets, type Permission } from '../permissions.js';
 
@@ -75,6 +75,8 @@ describe('permissions of API keys', () => {
       edges: body.edges[0].id,
       transforms: await create('transforms', { name: 'T', config: { operations: [] } }),
       secrets: await create('secrets', { name: 'S', value: 'value' }),
+      alert_rules: (await service.call('POST', `/v3/${acme.team}/alert_rules`, { key: acme.key, body: exampleRule }))
+        .body.id,
       roles: await create('roles', { name: 'R', permission_ids: ['input:read'] }),
       organizations: acme.team,
       resource_shares: shared.body.id,

@@ -55,6 +55,7 @@ beforeAll(async () => {
     // These ids do not exist: sessions are rejected before the lookup.
     pipelines: acme.team,
     transforms: acme.team,
+    alert_rules: acme.team,
     secrets: acme.team,
     organizations: acme.team,
     'api-keys': keys.body.api_keys[0].id,
