@@ -14,6 +14,7 @@ import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { opensearchOutput } from './opensearch/index.js';
+import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { slackOutput } from './slack/index.js';
@@ -44,6 +45,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:kafka', kafkaOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
+  ['output:pagerduty', pagerDutyOutput],
   ['output:postgresql', postgresqlOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],
