@@ -105,8 +105,15 @@ export function clientOf({ service }: Pick<AlertWorld, 'service'>, tenant: Tenan
       return { input, pipeline: String(pipeline), output: String(out) };
     },
     rule: async (type: string, settings: object, more: object = {}): Promise<string> =>
-      (await must('POST', '/v3/~/alert_rules', { name: type, type, severity: 'high', rule_config: { settings }, ...more }))
-        .id,
+      (
+        await must('POST', '/v3/~/alert_rules', {
+          name: type,
+          type,
+          severity: 'high',
+          rule_config: { settings },
+          ...more,
+        })
+      ).id,
     alerts: async (query = ''): Promise<AlertShape[]> => (await must('GET', `/v3/~/alerts${query}`)).alerts,
   };
 }

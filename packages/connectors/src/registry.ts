@@ -4,6 +4,7 @@ import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
+import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { httpOutput } from './http/index.js';
@@ -40,6 +41,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
+  ['output:email-smtp', emailSmtpOutput],
   ['output:file', fileOutput],
   ['output:http', httpOutput],
   ['output:kafka', kafkaOutput],

@@ -13,7 +13,7 @@ const MAX_EVENT_BYTES = 500_000;
 const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
 type Severity = (typeof SEVERITIES)[number];
 
-/** Severities of other products, and of our own alerts. */
+/** Severities of other products, and of the alerts of this service. */
 const SYNONYMS: Readonly<Record<string, Severity>> = {
   critical: 'critical',
   fatal: 'critical',

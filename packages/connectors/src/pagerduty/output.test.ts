@@ -151,12 +151,13 @@ test('shortens texts to what PagerDuty accepts, and pages without a record that 
   ]);
 });
 
+const refuseOne = (request: Received): Reply =>
+  request.body.includes('"n":1')
+    ? { status: 400, body: { status: 'invalid event', errors: ['no'] } }
+    : pagerDuty(request);
+
 test('rejects a record whose event PagerDuty refuses, and writes the others', async () => {
-  const respond = (request: Received): Reply =>
-    request.body.includes('"n":1')
-      ? { status: 400, body: { status: 'invalid event', errors: ['no'] } }
-      : pagerDuty(request);
-  const { written, rejected } = await attempt(await outputFor(configFor(), respond), noted(3));
+  const { written, rejected } = await attempt(await outputFor(configFor(), refuseOne), noted(3));
   expect([written, rejected.map(({ n }) => n)]).toEqual([[0, 2], [1]]);
 });
 
