@@ -61,6 +61,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
+  'output:email-smtp': [{ settings: database }],
   'input:object-storage': bucketRequests,
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
@@ -105,7 +106,7 @@ const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:s3': vendorsWithRole,
 };
 
-const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !== 'postgresql';
+const speaksHttp = (typeId: string): boolean => !['email-smtp', 'kafka', 'postgresql'].includes(typeId);
 
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {
@@ -142,6 +143,7 @@ export function targets(): Target[] {
 /** Types that receive, generate records, or write local files. */
 const local = new Set([
   'input:demo',
+  'input:monad-alerts',
   'input:monad-http',
   'input:monad-otel',
   'input:monad-syslog',
