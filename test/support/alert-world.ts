@@ -30,6 +30,9 @@ export interface AlertWorldOptions {
   egressAllow?: readonly string[];
 }
 
+const MAX_STEPS = 60;
+const POLL_MS = 20;
+
 /** A service whose engine and API share one clock, which moves only by `step`. */
 export interface AlertWorld {
   service: TestService;
@@ -38,8 +41,11 @@ export interface AlertWorld {
   seconds(): number;
   /** Moves the clock by ten seconds at a time, as often as the engine evaluates rules. */
   step(times?: number): Promise<void>;
-  /** Steps until `check` returns a value. Throws after ten minutes of the clock. */
-  until<T>(check: () => Promise<T | undefined | false>, times?: number): Promise<T>;
+  /**
+   * Steps until `check` returns a value. Throws after ten minutes of the clock.
+   * @param options `settleMs`: real milliseconds to wait for the value after each step
+   */
+  until<T>(check: () => Promise<T | undefined | false>, options?: { settleMs?: number }): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -73,11 +79,15 @@ export async function openAlertWorld({
     clock,
     seconds: () => Math.floor(clock.now() / 1_000),
     step,
-    async until(check, times = 60) {
+    async until(check, { settleMs = 0 } = {}) {
       for (let n = 0; ; n += 1) {
-        const found = await check();
-        if (found !== undefined && found !== false) return found;
-        if (n >= times) throw new Error('It did not happen within the given time of the clock.');
+        for (let left = settleMs; ; left -= POLL_MS) {
+          const found = await check();
+          if (found !== undefined && found !== false) return found;
+          if (left <= 0) break;
+          await pause(POLL_MS);
+        }
+        if (n >= MAX_STEPS) throw new Error('It did not happen within ten minutes of the clock.');
         await step();
       }
     },

@@ -61,3 +61,12 @@ create table alert_events (
 create index alert_events_by_organization on alert_events (organization_id, sequence);
 create index alert_events_by_alert on alert_events (alert_id, sequence);
 create index alert_events_by_time on alert_events (occurred_at);
+
+-- Where the inputs that deliver alerts begin: after the last event before the engine first saw them.
+-- The cursor of such an input exists only once its outputs have been reached.
+create table alert_feeds (
+  pipeline_id text not null references pipelines (id) on delete cascade,
+  node_id text not null,
+  begins_after bigint not null,
+  primary key (pipeline_id, node_id)
+);

@@ -50,15 +50,17 @@ interface Position {
 /**
  * Creates the records of a pipeline. The table of events is their buffer, and the cursor of the
  * pipeline says which of them it has delivered.
+ * @param nodeId the input
  */
 export function createAlertRecords(
-  events: Pick<AlertEvents, 'newest' | 'forPipeline'>,
+  events: Pick<AlertEvents, 'feedStart' | 'forPipeline'>,
   signals: EventSignals,
   { id, organizationId }: { id: string; organizationId: string },
+  nodeId: string,
 ): AlertRecords {
   let version = signals.version(organizationId);
   return {
-    start: () => reading(async () => ({ after: 0, firingUntil: await events.newest() })),
+    start: () => reading(async () => ({ after: 0, firingUntil: await events.feedStart(id, nodeId) })),
 
     async after(cursor) {
       // Before the query: an event that is stored during it wakes `changed`.

@@ -30,7 +30,10 @@ describe('alerts', () => {
     const rule = await client.rule('threshold-alert', ANY_ERROR);
     await world.step(3);
     expect(await client.alerts()).toEqual([]);
-    await world.service.engine?.append(input, Array.from({ length: 50 }, (_, n) => `{"n":${n}}`));
+    await world.service.engine?.append(
+      input,
+      Array.from({ length: 50 }, (_, n) => `{"n":${n}}`),
+    );
     const status = async () => (await client.must('GET', `/v2/~/pipelines/${pipeline}/status`)).status;
     await expect.poll(status).toBe('Erroring');
     await world.step();

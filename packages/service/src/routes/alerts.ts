@@ -178,12 +178,13 @@ const filterOf = (query: Omit<Filters, 'since' | 'until'>): AlertFilter => ({
   resourceIds: query.resource_ids,
 });
 
+const includes = (list: readonly unknown[] | undefined, value: unknown): boolean => list?.includes(value) ?? true;
+
 /** Returns whether a filter selects what happened to an alert. */
 function selects(filter: AlertFilter, { alert, pipelineId }: AlertEvent): boolean {
   const { ruleIds, severities, pipelineIds, resourceType, resourceIds } = filter;
   const { rule_id: ruleId, severity, resource } = alert;
   const { resource_type: type, resource_id: id } = isRecord(resource) ? resource : {};
-  const includes = (list: readonly unknown[] | undefined, value: unknown): boolean => list?.includes(value) ?? true;
   return (
     includes(ruleIds, ruleId) &&
     includes(severities, severity) &&

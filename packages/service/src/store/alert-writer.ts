@@ -4,7 +4,15 @@ import type { Alert } from './alerts.js';
 import type { Database } from './database.js';
 import { isLeaseHeld } from './engine-leases.js';
 import type { AlertRule } from './store.js';
-import { alertEvents, alertRules, alerts, organizations, type AlertEventName } from './tables.js';
+import {
+  alertEvents,
+  alertFeeds,
+  alertRules,
+  alerts,
+  organizations,
+  pipelines,
+  type AlertEventName,
+} from './tables.js';
 
 /** A new or changed alert. */
 export interface AlertChange {
@@ -22,6 +30,8 @@ export interface AlertWriter {
   rules(): Promise<AlertRule[]>;
   /** Returns the alerts of all organizations that are firing. */
   firing(): Promise<Alert[]>;
+  /** Stores where an input that delivers alerts begins, unless it is stored: after the newest event. */
+  beginFeed(pipelineId: string, nodeId: string): Promise<void>;
   /**
    * Stores changes of alerts and their events. Each alert is stored together with its event. Returns
    * the ids of those that were stored: not those of an organization that was deleted, new ones whose
@@ -109,6 +119,16 @@ export function createAlertWriter(database: Database, token: number): AlertWrite
     rules: () => queries.select().from(alertRules).orderBy(asc(alertRules.createdAt), asc(alertRules.id)),
 
     firing: () => queries.select().from(alerts).where(isNull(alerts.resolvedAt)),
+
+    async beginFeed(pipelineId, nodeId) {
+      await queries
+        .insert(alertFeeds)
+        .select(
+          sql`select p.id, ${nodeId}, coalesce((select max(sequence) from ${alertEvents}), 0)
+            from ${pipelines} as p where p.id = ${pipelineId} and ${isLeaseHeld(token)} for key share of p`,
+        )
+        .onConflictDoNothing();
+    },
 
     async commit(changes, now) {
       const stored = new Set<string>();

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, exists, gt, gte, inArray, isNull, lt, max, ne, or, sql } from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import { alertEvents as events, alerts as table, type AlertResource, type Severity } from './tables.js';
+import { alertEvents as events, alertFeeds, alerts as table, type AlertResource, type Severity } from './tables.js';
 
 /** An incident: a rule whose condition holds, or held, for a resource. */
 export type Alert = InferSelectModel<typeof table>;
@@ -38,6 +38,8 @@ export interface AlertEvents {
   before(organizationId: string, time: Date): Promise<number>;
   /** Returns events of an organization after sequence `after`, in order. */
   after(organizationId: string, after: number, limit: number): Promise<AlertEvent[]>;
+  /** Returns the sequence after which an input that delivers alerts begins; 0 if it is not stored. */
+  feedStart(pipelineId: string, nodeId: string): Promise<number>;
   /**
    * Like `after`, for the records of a pipeline: without the alerts about the pipeline itself, whose
    * delivery could cause the next one.
@@ -98,6 +100,14 @@ export function createAlertEvents(queries: Queries): AlertEvents {
         .where(and(eq(events.organizationId, organizationId), gt(events.sequence, after)))
         .orderBy(asc(events.sequence))
         .limit(limit),
+
+    async feedStart(pipelineId, nodeId) {
+      const [row] = await queries
+        .select({ beginsAfter: alertFeeds.beginsAfter })
+        .from(alertFeeds)
+        .where(and(eq(alertFeeds.pipelineId, pipelineId), eq(alertFeeds.nodeId, nodeId)));
+      return row?.beginsAfter ?? 0;
+    },
 
     forPipeline(organizationId, pipelineId, { after, firingUntil }, limit) {
       const later = queries.select({ sequence: sql`later.sequence` }).from(sql`${events} as later`)

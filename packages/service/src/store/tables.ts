@@ -300,6 +300,17 @@ export const alertEvents = pgTable('alert_events', {
   alert: jsonb('alert').$type<DataRecord>().notNull(),
 });
 
+export const alertFeeds = pgTable(
+  'alert_feeds',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    /** Sequence of the last event before the input was there. */
+    beginsAfter: bigint('begins_after', { mode: 'number' }).notNull(),
+  },
+  ({ pipelineId, nodeId }) => [primaryKey({ columns: [pipelineId, nodeId] })],
+);
+
 export const AUDIT_ACTIONS = ['insert', 'update', 'delete'] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

@@ -35,8 +35,8 @@ export interface ComponentTools {
   filesFolder?: (connector: Connector) => string;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
-  /** Returns the alerts for a pipeline. Absent: no rules are evaluated. */
-  alertsOf?: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>) => AlertRecords;
+  /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
+  alertsOf?: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) => AlertRecords;
 }
 
 /**
@@ -140,7 +140,7 @@ async function partsOf(
     type,
     egress,
     clock,
-    ...(alertsOf && { alerts: alertsOf(pipeline) }),
+    ...(alertsOf && { alerts: alertsOf(pipeline, node.id) }),
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...(listen && { listen }),
   };

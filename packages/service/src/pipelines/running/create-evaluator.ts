@@ -3,8 +3,7 @@ import type { Logger } from 'pino';
 import { AlertEvaluator } from '../../alerts/alert-evaluator.js';
 import type { EventSignals } from '../../alerts/alert-records.js';
 import { describeError } from '../../describe-error.js';
-import { createAlertWriter } from '../../store/alert-writer.js';
-import type { Database } from '../../store/database.js';
+import type { AlertWriter } from '../../store/alert-writer.js';
 import type { EngineState } from '../../store/engine-state.js';
 import type { Tables } from '../../store/store.js';
 import type { PipelineLogs } from './pipeline-logs.js';
@@ -12,7 +11,7 @@ import { readStoredCounts } from './stored-counts.js';
 import type { Supervisor } from './supervisor.js';
 
 export interface EvaluatorParts {
-  database: Database;
+  writer: AlertWriter;
   tables: Pick<Tables, 'pipelineCounts'>;
   state: Pick<EngineState, 'get' | 'put'>;
   /** Fencing token of the engine's lease. */
@@ -31,7 +30,7 @@ const STATE_KEY = 'alerts';
 
 /** Creates the evaluator of alert rules for the pipelines of this process. */
 export function createEvaluator({
-  database,
+  writer,
   tables,
   state,
   token,
@@ -43,7 +42,7 @@ export function createEvaluator({
   log,
 }: EvaluatorParts): AlertEvaluator {
   return new AlertEvaluator({
-    writer: createAlertWriter(database, token),
+    writer,
     pipelines: () => [...supervisor.running()].flatMap((pipeline) => pipeline.watched() ?? []),
     hasPipeline: (id) => supervisor.has(id),
     storedCounts: (ids, from, to) => readStoredCounts(tables.pipelineCounts, ids, from, to),

@@ -13,6 +13,7 @@ import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
+import { createAlertWriter } from '../../store/alert-writer.js';
 import type { Database } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
@@ -115,11 +116,13 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
   const signals = new EventSignals();
+  const alertWriter = createAlertWriter(database, lease.epoch);
   const tools = {
     ...rest,
     clock,
-    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>) =>
-      createAlertRecords(tables.alertEvents, signals, pipeline),
+    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) =>
+      createAlertRecords(tables.alertEvents, signals, pipeline, nodeId),
+    beginFeed: (pipelineId: string, nodeId: string) => alertWriter.beginFeed(pipelineId, nodeId),
     bus,
     coordinator,
     holder: lease.holder,
@@ -138,7 +141,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     onRulesChanged: () => alerts.wake(),
   });
   const alerts: AlertEvaluator = createEvaluator({
-    database,
+    writer: alertWriter,
     tables,
     state,
     token: lease.epoch,

@@ -45,6 +45,8 @@ export interface RunningTools extends ComponentTools {
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
   schemas: EdgeSchemaWriter;
+  /** Stores where an input that delivers alerts begins, unless it is stored. */
+  beginFeed?: (pipelineId: string, nodeId: string) => Promise<void>;
   limits: () => Partial<RunnerLimits>;
 }
 
@@ -105,7 +107,7 @@ export class RunningPipeline {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
         } else this.#runner.retryNow();
         this.#noteEnabled(row.pipeline);
-        this.#deliversAlerts = deliversAlerts(row);
+        this.#deliversAlerts = alertsInputOf(row) !== undefined;
         this.#pipeline = row.pipeline;
         this.stamp = row.stamp;
         this.#failure = undefined;
@@ -346,6 +348,9 @@ export class RunningPipeline {
   async #createRunner(row: RunningRow): Promise<void> {
     const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.#tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
+    const alertsInput = alertsInputOf(row);
+    // Before its output is reached, which may take long: what happens meanwhile is delivered later.
+    if (alertsInput !== undefined) await this.#tools.beginFeed?.(id, alertsInput);
     const vault = await vaultOf(organizationId);
     const opened = openedOf(row, vault, this.#tools.catalog);
     const components = await componentsOf(row, opened, this.#tools, resolverOf(row.transformSecrets, vault));
@@ -438,12 +443,12 @@ export class RunningPipeline {
   }
 }
 
-/** Returns whether the input of a pipeline delivers alerts. */
-const deliversAlerts = ({ pipeline, connectors }: RunningRow): boolean =>
-  pipeline.nodes.some(
+/** Returns the node of the input if it delivers alerts. */
+const alertsInputOf = ({ pipeline, connectors }: RunningRow): string | undefined =>
+  pipeline.nodes.find(
     (node) =>
       node.component_type === 'input' && node.enabled && connectors.get(node.component_id)?.type === ALERTS_INPUT,
-  );
+  )?.id;
 
 const summaryOf = (runner: PipelineRunner, enabled: boolean): TotalCounts & { status: PipelineStatus } => ({
   ...runner.summary(enabled),

@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  ANY_ERROR,
+  clientOf,
+  openAlertWorld,
+  type AlertShape,
+  type AlertWorld,
+} from '../../../../test/support/alert-world.js';
+import { connect, postgresql } from '../../../../test/support/databases.js';
+import { freePort } from '../../../../test/support/free-port.js';
+import { readLogs } from '../../../../test/support/log-reader.js';
+import { createTestService, type TestService } from '../../../../test/support/service.js';
+import { startMailServer, type ReceivedMail } from '../../../../test/support/smtp-server.js';
+import { startVendor, type Received, type Reply, type Vendor } from '../../../../test/support/vendor.js';
+import { createReportedEngine } from '../pipelines/running/reported-engine.js';
+import { createEngineLeases } from '../store/engine-leases.js';
+import { createEngineState } from '../store/engine-state.js';
+
+type EventShape = AlertShape & { event: string };
+
+const MINUTE = 60_000;
+
+/** Starts an HTTP server, and stops it when the test ends. */
+async function vendor(respond: (request: Received) => Reply = () => ({ body: {} })): Promise<Vendor> {
+  const server = await startVendor(respond);
+  onTestFinished(() => server.close());
+  return server;
+}
+const httpOutput = ({ origin }: Vendor) => ({
+  type: 'http',
+  config: { settings: { endpoint: `${origin}/records`, method: 'POST', payload_structure: 'array' } },
+});
+/** The records that a webhook received, in order. */
+const recordsOf = ({ requests }: Vendor): EventShape[] =>
+  requests.flatMap(({ body }): EventShape[] => JSON.parse(body));
+const eventsOf = (records: readonly EventShape[]) => records.map(({ event }) => event);
+/** The records in messages. */
+const recordsIn = (mails: readonly ReceivedMail[]): EventShape[] =>
+  mails.flatMap(({ mail }) =>
+    (mail.text ?? '').split(/\n-{60}\n/).map((part): EventShape => JSON.parse(part.slice(part.indexOf('{')))),
+  );
+
+describe('delivery of alerts', () => {
+  const databases = postgresql();
+  let folder: string;
+  let world: AlertWorld;
+  let replica: TestService;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'alerts-'));
+    const database = await databases.open();
+    world = await openAlertWorld({ database, folder, run: { alertReminderMs: 5 * MINUTE } });
+    const { connectionString = '' } = database.pool?.options ?? {};
+    const shared = connect(connectionString);
+    replica = await createTestService({
+      database: shared,
+      master: world.service.master,
+      clock: { now: () => world.clock.now(), elapsed: () => world.clock.now(), advance: () => undefined },
+      // A replica that runs no pipelines.
+      engine: createReportedEngine({
+        state: createEngineState(shared.queries),
+        leases: createEngineLeases(shared.queries),
+        clock: world.clock,
+        notify: () => undefined,
+        notifyRules: () => undefined,
+      }),
+    });
+  });
+  afterAll(async () => {
+    await replica.close();
+    await world.close();
+    await databases.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Ends the engine as at a shutdown, and continues with its folder and database in another one. */
+  async function restart(): Promise<void> {
+    const before = world;
+    const { connectionString = '' } = before.service.database.pool?.options ?? {};
+    await before.close();
+    world = await openAlertWorld({
+      database: connect(connectionString),
+      folder,
+      clock: before.clock,
+      master: before.service.master,
+      run: { alertReminderMs: 5 * MINUTE },
+    });
+  }
+
+  it('arrives once per event at a webhook and a mail server that was down, over a restart and with two replicas', async () => {
+    const tenant = await world.service.tenant('Delivering');
+    const client = () => clientOf(world, tenant);
+    const other = clientOf({ service: replica }, tenant);
+    let accepts = false;
+    const source = await client().build(httpOutput(await vendor(() => ({ status: accepts ? 200 : 400, body: {} }))));
+    const webhook = await vendor();
+    await client().build(httpOutput(webhook), 'monad-alerts', 'To the webhook');
+    const port = await freePort();
+    const settings = { host: '127.0.0.1', port, from: 'alerts@acme.example', to: ['soc@acme.example'] };
+    await client().build({ type: 'email-smtp', config: { settings } }, 'monad-alerts', 'By mail');
+    const path = `/v3/${tenant.team}/alerts/stream?last=1h`;
+    const stream = readLogs<EventShape>(
+      () => replica.app,
+      path,
+      tenant.key,
+      () => 2,
+    );
+    onTestFinished(() => stream.stop());
+
+    // The other replica creates the rule.
+    const pipeline_ids = [source.pipeline];
+    const ruleId = await other.rule('threshold-alert', ANY_ERROR, { name: 'Errors', pipeline_ids });
+    await world.step(2);
+    await world.service.engine?.append(
+      source.input,
+      Array.from({ length: 300 }, (_, n) => `{"n":${n}}`),
+    );
+    const firing = await world.until(async () => (await client().alerts())[0]);
+    await world.until(async () => webhook.requests.length === 1);
+
+    await restart();
+    await world.until(async () => (await client().alerts())[0]?.fired_at !== firing.fired_at);
+    accepts = true;
+    await client().must('POST', `/v1/~/pipelines/${source.pipeline}/retry`);
+    const resolved = await world.until(async () =>
+      (await client().alerts()).find((a) => a.status.state === 'RESOLVED'),
+    );
+    const mailServer = await startMailServer({ port });
+    onTestFinished(() => mailServer.close());
+    // A session with the server takes longer than a step.
+    const isThere = async () => recordsIn(mailServer.received).some(({ event }) => event === 'resolved');
+    await world.until(isThere, { settleMs: 500 });
+    await world.step(3);
+
+    const records = recordsOf(webhook);
+    const reminders = records.filter(({ event }) => event === 'reminded');
+    expect(reminders.length).toBeGreaterThan(0);
+    expect(eventsOf(records)).toEqual(['fired', ...reminders.map(() => 'reminded'), 'resolved']);
+    expect(recordsIn(mailServer.received)).toEqual(records);
+    await expect.poll(() => stream.entries).toEqual(records);
+    for (const { id, created_at, rule_id, resource } of records)
+      expect([id, created_at, rule_id, resource]).toEqual([
+        firing.id,
+        firing.created_at,
+        ruleId,
+        { resource_type: 'pipeline', resource_id: source.pipeline },
+      ]);
+    expect(records.at(-1)).toMatchObject({ status: resolved.status, fired_at: reminders.at(-1)?.fired_at });
+    // One request per event: the key of a repeated one would be the same.
+    const keys = webhook.requests.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(keys.length);
+  }, 120_000);
+});
