@@ -30,7 +30,7 @@ export interface AlertWorldOptions {
   egressAllow?: readonly string[];
 }
 
-const MAX_STEPS = 60;
+const MAX_STEPS = 120;
 const POLL_MS = 20;
 
 /** A service whose engine and API share one clock, which moves only by `step`. */
@@ -42,7 +42,7 @@ export interface AlertWorld {
   /** Moves the clock by ten seconds at a time, as often as the engine evaluates rules. */
   step(times?: number): Promise<void>;
   /**
-   * Steps until `check` returns a value. Throws after ten minutes of the clock.
+   * Steps until `check` returns a value. Throws after 20 minutes of the clock.
    * @param options `settleMs`: real milliseconds to wait for the value after each step
    */
   until<T>(check: () => Promise<T | undefined | false>, options?: { settleMs?: number }): Promise<T>;
@@ -87,7 +87,7 @@ export async function openAlertWorld({
           if (left <= 0) break;
           await pause(POLL_MS);
         }
-        if (n >= MAX_STEPS) throw new Error('It did not happen within ten minutes of the clock.');
+        if (n >= MAX_STEPS) throw new Error('It did not happen within 20 minutes of the clock.');
         await step();
       }
     },
