@@ -108,12 +108,13 @@ export class AlertEvaluator {
   /**
    * Evaluates all rules, unless an earlier evaluation still has to begin.
    * @param at end of the last interval whose counts were sampled
+   * @returns resolves when all rules have been evaluated, or could not be. Never rejects
    */
-  tick(at: number): void {
+  tick(at: number): Promise<void> {
     this.#tick = at;
-    if (!this.#isStarted || this.#isTickQueued) return;
+    if (!this.#isStarted || this.#isTickQueued) return this.#turn;
     this.#isTickQueued = true;
-    void this.#enqueue(async () => {
+    return this.#enqueue(async () => {
       this.#isTickQueued = false;
       await this.#evaluate(true);
     });

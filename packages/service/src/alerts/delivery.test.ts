@@ -153,4 +153,67 @@ describe('delivery of alerts', () => {
     const keys = webhook.requests.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(keys.length);
   }, 120_000);
+
+  const SILENT = {
+    metric_config: { type: 'records', records: { direction: 'ingress', threshold: 1 } },
+    operator: 'less_than',
+    time_window: '30s',
+  };
+
+  it('begins with the alerts that are firing, and leaves out those about the pipeline itself', async () => {
+    const client = clientOf(world, await world.service.tenant('Beginning'));
+    const silent = await client.build({ type: 'dev-null' });
+    const gone = await client.build({ type: 'dev-null' });
+    await client.rule('threshold-alert', SILENT, { name: 'silent' });
+    await world.until(async () => (await client.alerts()).length === 2);
+    await client.must('DELETE', `/v2/~/pipelines/${gone.pipeline}`);
+    await world.until(async () => (await client.alerts()).some(({ status }) => status.state === 'RESOLVED'));
+
+    const [one, two] = [await vendor(), await vendor()];
+    const first = await client.build(httpOutput(one), 'monad-alerts', 'One');
+    const second = await client.build(httpOutput(two), 'monad-alerts', 'Two');
+    await expect.poll(() => [recordsOf(one).length, recordsOf(two).length]).toEqual([1, 1]);
+    expect(recordsOf(one)[0]?.resource.resource_id).toBe(silent.pipeline);
+    // Pipelines that deliver alerts are silent most of the time, so only a rule that names them is about it.
+    await world.step(8);
+    expect(await client.alerts()).toHaveLength(2);
+    const own = { name: 'own', pipeline_ids: [first.pipeline, second.pipeline] };
+    await client.rule('threshold-alert', SILENT, own);
+    await world.until(async () => recordsOf(one).length > 1 && recordsOf(two).length > 1);
+    const about = (server: Vendor) => [
+      ...new Set(
+        recordsOf(server)
+          .slice(1)
+          .map(({ resource }) => resource.resource_id),
+      ),
+    ];
+    expect([about(one), about(two)]).toEqual([[second.pipeline], [first.pipeline]]);
+  }, 60_000);
+
+  it('arrives after a pause of the pipeline, and at each of several outputs', async () => {
+    const client = clientOf(world, await world.service.tenant('Pausing'));
+    const source = await client.build({ type: 'dev-null' });
+    const [one, two] = [await vendor(), await vendor()];
+    const { pipeline } = await client.build(httpOutput(one), 'monad-alerts', 'To two');
+    const { body } = await client.send('GET', `/v2/~/pipelines/${pipeline}`);
+    const output = { name: 'Second', ...httpOutput(two) };
+    const { id: component_id } = await client.must('POST', '/v2/~/outputs', output);
+    const [input] = body.nodes.filter((node: { component_type: string }) => node.component_type === 'input');
+    const nodes = [...body.nodes, { slug: 'second', component_id, component_type: 'output' }];
+    const edge = { from_node_instance_id: input.id, to_node_instance_id: 'second' };
+    await client.must('PATCH', `/v2/~/pipelines/${pipeline}`, { nodes, edges: [...body.edges, edge] });
+    await client.must('PATCH', `/v1/~/pipelines/${pipeline}`, { enabled: false });
+    const rule = await client.rule('threshold-alert', SILENT, { pipeline_ids: [source.pipeline] });
+    await world.until(async () => (await client.alerts()).length === 1);
+    await client.must('DELETE', `/v3/~/alert_rules/${rule}`);
+    await world.until(async () => (await client.alerts())[0]?.status.state === 'RESOLVED');
+    expect([one.requests.length, two.requests.length]).toEqual([0, 0]);
+    await client.must('PATCH', `/v1/~/pipelines/${pipeline}`, { enabled: true });
+    const both = async () => eventsOf(recordsOf(one)).length === 2 && eventsOf(recordsOf(two)).length === 2;
+    await world.until(both, { settleMs: 100 });
+    expect([eventsOf(recordsOf(one)), eventsOf(recordsOf(two))]).toEqual([
+      ['fired', 'resolved'],
+      ['fired', 'resolved'],
+    ]);
+  }, 60_000);
 });

@@ -24,6 +24,11 @@ const log = (settings: object) => ({ type: 'monad-log-alert', rule_config: { set
 const SETTINGS = '/rule_config/settings';
 const at = (path: string): string => `${SETTINGS}/${path}`;
 
+const issuesOf = ({ status, body }: Answer): [number, string[]] => [
+  status,
+  (body.additional_details?.issues ?? []).map(({ path }: { path: string }) => path),
+];
+
 describe('alert rules', () => {
   const databases = embedded();
   let service: TestService;
@@ -44,10 +49,6 @@ describe('alert rules', () => {
       ...(body === undefined ? {} : { body }),
     });
   const create = (change: object = {}) => send('POST', '/v3/~/alert_rules', { ...exampleRule, ...change });
-  const issuesOf = ({ status, body }: Answer): [number, string[]] => [
-    status,
-    (body.additional_details?.issues ?? []).map(({ path }: { path: string }) => path),
-  ];
   const pipeline = async (): Promise<string> => (await send('POST', '/v2/~/pipelines', { name: 'P' })).body.id;
 
   it('have types with the JSON Schema of their configuration', async () => {

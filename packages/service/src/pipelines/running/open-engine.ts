@@ -211,7 +211,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   function sample(): void {
     recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2));
-    alerts.tick(intervalOf(clock.now()));
+    void alerts.tick(intervalOf(clock.now()));
   }
   const interval = INTERVAL_SECONDS * 1_000;
   const toNext = (length: number): number => length - (clock.now() % length) + 1;
