@@ -153,6 +153,7 @@ async function engineOptions(
       minFreeBytes: env.MIN_FREE_BYTES,
     },
     metricsDays: env.METRICS_DAYS,
+    alertReminderMs: env.ALERT_REMINDER_MINUTES === 0 ? undefined : env.ALERT_REMINDER_MINUTES * 60_000,
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
@@ -254,7 +255,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   });
   log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
 
-  const sweeper = startSweeper({ store, days: env.AUDIT_LOG_DAYS, log });
+  const sweeper = startSweeper({ store, auditLogDays: env.AUDIT_LOG_DAYS, alertDays: env.ALERT_DAYS, log });
   const catalog = loadCatalog();
   const sealing = migrateFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch(
     (error: unknown) =>

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { removeExpiredAuditLogs } from './audit/retention.js';
 import { describeError } from './describe-error.js';
+import { removeExpired } from './store/remove-expired.js';
 import type { Store } from './store/store.js';
 
 /** Milliseconds between deletions of expired rows. */
@@ -11,20 +11,20 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/**
- * Deletes expired idempotency keys and rows of the audit log now and then at an interval. Every
- * replica may do it.
- * @param days days for which the audit log is kept
- */
-export function startSweeper({
-  store,
-  days,
-  log,
-}: {
-  store: Pick<Store, 'idempotency' | 'auditLogs'>;
-  days: number;
+export interface SweeperOptions {
+  store: Pick<Store, 'idempotency' | 'auditLogs' | 'alerts' | 'alertEvents'>;
+  /** Days for which the audit log is kept. */
+  auditLogDays: number;
+  /** Days for which resolved alerts, and what happened to alerts, are kept. */
+  alertDays: number;
   log: Logger;
-}): Sweeper {
+}
+
+/**
+ * Deletes expired idempotency keys, rows of the audit log and alerts now and then at an interval.
+ * Every replica may do it.
+ */
+export function startSweeper({ store, auditLogDays, alertDays, log }: SweeperOptions): Sweeper {
   const ending = new AbortController();
   let running: Promise<void> | undefined;
 
@@ -32,8 +32,19 @@ export function startSweeper({
     const now = Date.now();
     try {
       await store.idempotency.sweep(new Date(now));
-      const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
-      if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
+      const { signal } = ending;
+      const { auditLogs, alerts, alertEvents } = store;
+      const logs = await removeExpired((time, limit) => auditLogs.removeBefore(time, limit), {
+        now,
+        days: auditLogDays,
+        signal,
+      });
+      if (logs > 0) log.info({ rows: logs }, 'expired audit log rows deleted');
+      const expired = { now, days: alertDays, signal };
+      const removed =
+        (await removeExpired((time, limit) => alerts.removeResolvedBefore(time, limit), expired)) +
+        (await removeExpired((time, limit) => alertEvents.removeBefore(time, limit), expired));
+      if (removed > 0) log.info({ rows: removed }, 'expired alerts deleted');
     } catch (error) {
       log.warn({ problem: describeError(error) }, 'could not delete expired rows; will retry');
     }

@@ -28,6 +28,8 @@ export interface Alerts {
     filter: AlertFilter & { since?: Date | undefined; until?: Date | undefined },
     limit: number,
   ): Promise<{ rows: Alert[]; total: number }>;
+  /** Removes up to `limit` alerts that were resolved before `time`. Returns how many it removed. */
+  removeResolvedBefore(time: Date, limit: number): Promise<number>;
 }
 
 /** What happened to the alerts. */
@@ -51,6 +53,8 @@ export interface AlertEvents {
     cursor: { after: number; firingUntil: number },
     limit: number,
   ): Promise<AlertEvent[]>;
+  /** Removes up to `limit` of the oldest events before `time`. Returns how many it removed. */
+  removeBefore(time: Date, limit: number): Promise<number>;
 }
 
 export function createAlerts(queries: Queries): Alerts {
@@ -74,6 +78,17 @@ export function createAlerts(queries: Queries): Alerts {
         .limit(limit);
       const [all] = await queries.select({ total: count() }).from(table).where(selected);
       return { rows, total: all?.total ?? 0 };
+    },
+
+    async removeResolvedBefore(time, limit) {
+      const oldest = queries
+        .select({ id: table.id })
+        .from(table)
+        .where(lt(table.resolvedAt, time))
+        .orderBy(asc(table.resolvedAt))
+        .limit(limit);
+      const removed = await queries.delete(table).where(inArray(table.id, oldest)).returning({ id: table.id });
+      return removed.length;
     },
   };
 }
@@ -107,6 +122,20 @@ export function createAlertEvents(queries: Queries): AlertEvents {
         .from(alertFeeds)
         .where(and(eq(alertFeeds.pipelineId, pipelineId), eq(alertFeeds.nodeId, nodeId)));
       return row?.beginsAfter ?? 0;
+    },
+
+    async removeBefore(time, limit) {
+      const oldest = queries
+        .select({ sequence: events.sequence })
+        .from(events)
+        .where(lt(events.occurredAt, time))
+        .orderBy(asc(events.occurredAt))
+        .limit(limit);
+      const removed = await queries
+        .delete(events)
+        .where(inArray(events.sequence, oldest))
+        .returning({ sequence: events.sequence });
+      return removed.length;
     },
 
     forPipeline(organizationId, pipelineId, { after, firingUntil }, limit) {
