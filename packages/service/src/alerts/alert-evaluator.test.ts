@@ -79,7 +79,7 @@ class World {
       writer: { ...writer, commit: (...given) => this.commit?.(...given) ?? writer.commit(...given) },
       pipelines: () => this.pipelines.values(),
       hasPipeline: (id) => this.pipelines.has(id),
-      storedCounts: () => Promise.resolve(new Map()),
+      storedCounts: () => Promise.resolve([]),
       entriesAfter: (sequence) => this.entries.filter(({ entry }) => entry.sequence > sequence),
       state: {
         load: () => Promise.resolve(this.state),

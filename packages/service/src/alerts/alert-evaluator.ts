@@ -28,10 +28,13 @@ export interface EvaluatorOptions {
   /** Returns whether a pipeline exists, also if it has not been read yet. */
   hasPipeline: (id: string) => boolean;
   /**
-   * Returns what pipelines counted from `from` until before `to`, both at full minutes, from the
-   * stored counts.
+   * Returns what pipelines counted in each of several spans, by pipeline, from the stored counts. The
+   * spans begin at full minutes and end at `to`.
    */
-  storedCounts: (ids: readonly string[], from: number, to: number) => Promise<ReadonlyMap<string, TotalCounts>>;
+  storedCounts: (
+    spans: readonly { ids: readonly string[]; from: number }[],
+    to: number,
+  ) => Promise<readonly ReadonlyMap<string, TotalCounts>[]>;
   /** Returns the stored log entries of all pipelines after a sequence, in order. */
   entriesAfter: (sequence: number) => readonly LoggedEntry[];
   /** Where the evaluator keeps what the next process continues with. */
@@ -350,12 +353,15 @@ export class AlertEvaluator {
       const ids = getOrSet(byWindow, ms, () => new Set<string>());
       for (const pipeline of pipelines.values()) if (rule.selects(pipeline)) ids.add(pipeline.id);
     }
-    for (const [ms, ids] of byWindow) {
+    const spans = Array.from(byWindow, ([ms, ids]) => {
       // Of each hour before the last day, only the counts at its end are known.
       const step = ms > BY_MINUTE_WINDOW_MS ? stepOf(ms) : 1;
-      const from = Math.floor((to - ms) / step) * step;
+      return { ms, ids: [...ids], from: Math.floor((to - ms) / step) * step };
+    });
+    const counted = spans.length === 0 ? [] : await this.#options.storedCounts(spans, to);
+    for (const [index, { ms, from }] of spans.entries()) {
       const counts = new Map<string, WindowCounts>();
-      for (const [id, totals] of await this.#options.storedCounts([...ids], from, to)) {
+      for (const [id, totals] of counted[index] ?? []) {
         const pipeline = pipelines.get(id);
         const isObserved = pipeline !== undefined && this.#isObserved(pipeline, from, to);
         counts.set(id, { ...totals, isWhole: true, from, to, isObserved });

@@ -115,7 +115,8 @@ it.runIf(long)(
     /** Builds pipelines, whose start fires an alert, and removes some, which ends it. */
     async function work(call: Call, until: number): Promise<void> {
       const input = await call('POST', `/v2/${org}/inputs`, { name: 'In', type: 'monad-http', config: {} });
-      while (input && Date.now() < until) {
+      if (!input) return;
+      while (Date.now() < until) {
         const made = await call('POST', `/v2/${org}/integrations`, { input_id: input['id'], name: 'Short' });
         if (made) built.add(String(made['pipeline_id']));
         const [first] = built;

@@ -45,7 +45,7 @@ export function createEvaluator({
     writer,
     pipelines: () => [...supervisor.running()].flatMap((pipeline) => pipeline.watched() ?? []),
     hasPipeline: (id) => supervisor.has(id),
-    storedCounts: (ids, from, to) => readStoredCounts(tables.pipelineCounts, ids, from, to),
+    storedCounts: (spans, to) => readStoredCounts(tables.pipelineCounts, spans, to),
     entriesAfter: (sequence) => logs.entriesAfter(sequence),
     state: {
       load: async () => (await state.get(STATE_KEY))?.value,

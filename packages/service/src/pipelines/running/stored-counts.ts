@@ -4,18 +4,24 @@ import type { CountsByNode } from '../../store/tables.js';
 import { increase } from '../metric-series.js';
 
 /**
- * Returns what pipelines counted from `from` until before `to`, from the counts that are stored at
- * full minutes. Times in milliseconds since the epoch.
+ * Returns what pipelines counted in each of several spans, from the counts that are stored at full
+ * minutes. Times in milliseconds since the epoch.
+ * @param spans the pipelines and the start of each
+ * @param to end of all spans
  */
 export async function readStoredCounts(
   counts: Pick<PipelineCounts, 'before'>,
-  ids: readonly string[],
-  from: number,
+  spans: readonly { ids: readonly string[]; from: number }[],
   to: number,
-): Promise<Map<string, TotalCounts>> {
-  const before = await counts.before(ids, new Date(from));
-  const after = await counts.before(ids, new Date(to));
-  return new Map(ids.map((id) => [id, between(before.get(id), after.get(id) ?? {})]));
+): Promise<Map<string, TotalCounts>[]> {
+  const all = [...new Set(spans.flatMap(({ ids }) => ids))];
+  const after = await counts.before(all, new Date(to));
+  const found: Map<string, TotalCounts>[] = [];
+  for (const { ids, from } of spans) {
+    const before = await counts.before(ids, new Date(from));
+    found.push(new Map(ids.map((id) => [id, between(before.get(id), after.get(id) ?? {})])));
+  }
+  return found;
 }
 
 function between(before: CountsByNode | undefined, after: CountsByNode): TotalCounts {
