@@ -110,7 +110,7 @@ export function createAlertWriter(database: Database, token: number): AlertWrite
     async revision() {
       const [row] = await queries
         .select({
-          revision: sql<string>`count(*) || ' ' || coalesce(sum(${alertRules.version}), 0) || ' ' || coalesce(max(${alertRules.updatedAt})::text, '')`,
+          revision: sql<string>`count(*) || ' ' || coalesce(sum(hashtextextended(${alertRules.id} || ' ' || ${alertRules.version}, 0)), 0)`,
         })
         .from(alertRules);
       return row?.revision ?? '';

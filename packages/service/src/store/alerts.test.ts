@@ -6,6 +6,7 @@ import { createStore } from './create-store.js';
 import type { Database } from './database.js';
 import { createEngineLeases } from './engine-leases.js';
 import { removeExpired } from './remove-expired.js';
+import type { AlertRule } from './store.js';
 
 const START = Date.UTC(2030, 0, 1);
 const DAY = 86_400_000;
@@ -53,8 +54,8 @@ describe.each([embedded(), postgresql()])('alerts on $name', (databases) => {
       ),
     );
     const token = (await createEngineLeases(database.queries).acquire('one', 60_000)) ?? 0;
-    const { alerts, alertEvents } = createStore(database);
-    return { database, alerts, alertEvents, token, writer: createAlertWriter(database, token) };
+    const { alerts, alertEvents, alertRules } = createStore(database);
+    return { database, alerts, alertEvents, alertRules, token, writer: createAlertWriter(database, token) };
   }
 
   it('are stored with their events, once, in order, and only by the holder of the lease', async () => {
@@ -80,6 +81,38 @@ describe.each([embedded(), postgresql()])('alerts on $name', (databases) => {
     expect((await writer.firing()).length).toBe(599);
     const { rows, total } = await alerts.list('org', { resourceIds: ['a0', 'a1'] }, 1);
     expect([rows.length, total]).toEqual([1, 2]);
+    await database.close();
+  });
+
+  it('have rules whose revision changes with each of them, whatever the clocks of the replicas say', async () => {
+    const { database, alertRules, writer } = await open();
+    const ruleOf = (id: string, version = 1): AlertRule => ({
+      id,
+      organizationId: 'org',
+      name: id,
+      description: '',
+      type: 'threshold-alert',
+      severity: 'high',
+      active: true,
+      pipelineIds: [],
+      invertSelection: false,
+      ruleConfig: {},
+      version,
+      createdAt: at(0),
+      updatedAt: at(0),
+    });
+    const seen = [await writer.revision()];
+    const after = async (change: Promise<void>) => {
+      await change;
+      seen.push(await writer.revision());
+    };
+    await after(alertRules.insert(ruleOf('one')));
+    await after(alertRules.update(ruleOf('one', 2)));
+    await after(alertRules.insert(ruleOf('two')));
+    await after(alertRules.remove('two'));
+    expect(seen[4]).toBe(seen[2]);
+    await after(alertRules.insert(ruleOf('three')));
+    expect(new Set(seen).size).toBe(5);
     await database.close();
   });
 
