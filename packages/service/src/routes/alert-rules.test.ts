@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { embedded } from '../../../../test/support/databases.js';
+import { codeOf } from '../../../../test/support/guides.js';
 import { exampleRule } from '../../../../test/support/operations.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -23,6 +24,10 @@ const rate = (change: object) => ({
 const log = (settings: object) => ({ type: 'monad-log-alert', rule_config: { settings } });
 const SETTINGS = '/rule_config/settings';
 const at = (path: string): string => `${SETTINGS}/${path}`;
+
+/** The JSON object in the arguments of a command. */
+const objectIn = (command: string): unknown =>
+  JSON.parse(command.slice(command.indexOf('{'), command.lastIndexOf('}') + 1));
 
 const issuesOf = ({ status, body }: Answer): [number, string[]] => [
   status,
@@ -166,6 +171,15 @@ describe('alert rules', () => {
       expect((await create(records({ time_window }))).status).toBe(201);
     },
   );
+
+  it('are accepted as the guide shows them, and so is a pipeline that delivers their alerts', async () => {
+    for (const file of ['errors', 'silent', 'rate', 'status', 'log'])
+      expect([file, (await create(JSON.parse(await codeOf('alerts', `${file}.json`)))).status]).toEqual([file, 201]);
+    const [input = '', integration = ''] = (await codeOf('alerts', 'deliver.sh')).split('--json ').slice(1);
+    const { id } = (await send('POST', '/v2/~/inputs', objectIn(input))).body;
+    const { status } = await send('POST', '/v2/~/integrations', objectIn(integration.replace(`'$INPUT'`, id)));
+    expect(status).toBe(201);
+  });
 
   it('return their configuration as it was given', async () => {
     const given = log({ levels: ['error', 'fatal'], message_filter: { operator: 'matches_regex', value: 'a+$' } });
