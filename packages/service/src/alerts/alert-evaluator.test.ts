@@ -1,7 +1,7 @@
 import type { JsonValue, PipelineStatus } from '@connector-frame/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/coordinator-contract.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createAlertWriter, type AlertWriter } from '../store/alert-writer.js';
 import { createStore } from '../store/create-store.js';
 import type { Database } from '../store/database.js';
@@ -109,7 +109,7 @@ class World {
 }
 
 describe('the evaluator', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let database: Database;
   let token: number;
   let writer: AlertWriter;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { exampleRule, fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -99,7 +99,7 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
  * one fails here until its rows are listed.
  */
 describe('the audit log', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];

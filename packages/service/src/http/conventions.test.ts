@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -9,7 +9,7 @@ let acme: Tenant;
 let operations: Operation[];
 
 beforeAll(async () => {
-  service = await createTestService({ database: await embedded().open() });
+  service = await createTestService({ database: await anyDatabase().open() });
   acme = await service.tenant('Northwind');
   operations = await operationsOf(service.app);
 });

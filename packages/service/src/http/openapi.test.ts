@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { writeElement } from '../../../../test/support/drop-in.js';
 import { formAssets } from '../../../../test/support/form-assets.js';
 import { createConformance } from '../../../../test/support/conformance.js';
@@ -12,7 +12,7 @@ import { loadDropIn } from '../embed/drop-in.js';
 import { mountRoutes, type MountOptions } from './mount-routes.js';
 import type { Route } from './route.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 
 beforeAll(async () => {

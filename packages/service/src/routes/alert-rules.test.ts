@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { codeOf } from '../../../../test/support/guides.js';
 import { exampleRule } from '../../../../test/support/operations.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -35,7 +35,7 @@ const issuesOf = ({ status, body }: Answer): [number, string[]] => [
 ];
 
 describe('alert rules', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   beforeAll(async () => {

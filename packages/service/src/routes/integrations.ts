@@ -36,7 +36,6 @@ export function integrationRoutes(context: RouteContext): Route[] {
           description: 'The new pipeline. `status` is its status at creation.',
           schema: BuiltIntegration,
         },
-        errorStatuses: [422],
       },
       (call) => build(context, planner, call),
     ),

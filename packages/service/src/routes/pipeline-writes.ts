@@ -37,7 +37,6 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     idempotent: true,
     conditional: true,
     response: { status: 200, description: 'The updated pipeline.', schema: PipelineBody },
-    errorStatuses: [422],
   } as const;
   return [
     ...pipelineAddresses.map(({ path, name }) =>
@@ -54,7 +53,6 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
           body: CreatePipeline,
           idempotent: true,
           response: { status: 201, description: 'The pipeline.', schema: PipelineBody },
-          errorStatuses: [422],
         },
         (call) => create(context, call),
       ),
@@ -182,7 +180,7 @@ interface Write {
 /**
  * Holds the components of the nodes, and checks their overrides.
  * @param before the nodes as they are stored
- * @throws ApiError 403, or 422 `invalid_pipeline`
+ * @throws ApiError 400 `invalid_pipeline`, or 403
  */
 async function checkNodes(
   { catalog, configOverrides, vault: vaults }: RouteContext,

@@ -15,7 +15,7 @@ import { ApiError, invalidRequest } from '../api-error.js';
 import type { Principal } from '../auth/principal.js';
 import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidPipeline, invalidTransform } from '../pipelines/invalid-pipeline.js';
 import { referredValues } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
 import type { RouteContext } from './context.js';
@@ -87,14 +87,14 @@ export function sandboxRoutes(context: RouteContext): Route[] {
   ): Promise<ResponseData> {
     const record = recordIn(body.record);
     const parsed = await parseTransform(body.config, { resolveSecret });
-    if (!parsed.ok) throw invalidPipeline(prefixed('/config', parsed.problems));
+    if (!parsed.ok) throw invalidTransform(prefixed('/config', parsed.problems));
     const options = { now: clock.now(), signal, recordId: `sandbox-${randomUUID()}`, resolveSecret };
     const tried = await tryTransform(parsed.transform, record, options);
     if (!tried) throw new ApiError(503, 'unavailable', 'The request was aborted.');
     if ('rejected' in tried)
-      throw invalidPipeline([
-        { path: '/record', code: 'invalid', message: `The transform rejects the record: ${tried.rejected}` },
-      ]);
+      throw invalidRequest('The transform rejects the record.', {
+        issues: [{ path: '/record', message: tried.rejected }],
+      });
     const before = Buffer.byteLength(JSON.stringify(record));
     const after = tried.lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     const change = Math.round(((after - before) / before) * 10_000) / 100;
@@ -126,7 +126,7 @@ export function sandboxRoutes(context: RouteContext): Route[] {
         access,
         body: TryCondition,
         response: { status: 200, description: 'Whether it holds.', schema: z.object({ result: z.boolean() }) },
-        errorStatuses: [422, 503],
+        errorStatuses: [503],
       },
       ({ principal, body }) =>
         bounded(principal, async () => {
@@ -198,7 +198,7 @@ const textIn = (given: string): string =>
 
 /**
  * Returns the condition in a request, which may also be a single leaf.
- * @throws ApiError 422
+ * @throws ApiError 400
  */
 function conditionIn(given: Record<string, unknown>): LogicalCondition {
   const isLeaf = given['type_id'] !== undefined;

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { parseTransform } from '@connector-frame/engine';
 import { invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidTransform } from '../pipelines/invalid-pipeline.js';
 import {
   formatTransform,
   loadRepository,
@@ -199,5 +199,5 @@ const entryOf = ({ id, name, description, inputs: [input], config }: RepositoryT
 async function check(config: StoredTransform): Promise<void> {
   const parsed = await parseTransform(config);
   if (!parsed.ok)
-    throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
+    throw invalidTransform(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }

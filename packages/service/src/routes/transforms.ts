@@ -7,7 +7,7 @@ import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, type ResponseData, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidTransform } from '../pipelines/invalid-pipeline.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import { holdSecrets, referredValues } from '../pipelines/transform-secrets.js';
@@ -239,7 +239,7 @@ type ResolveSecret = (id: string) => string | undefined;
 async function checkConfig(config: z.output<typeof Config>, resolveSecret: ResolveSecret): Promise<void> {
   const parsed = await parseTransform(config, { resolveSecret });
   if (parsed.ok) return;
-  throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
+  throw invalidTransform(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }
 
 /** Returns the secrets that transforms of one organization refer to. */

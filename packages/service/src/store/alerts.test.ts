@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createAlertWriter, type AlertChange } from './alert-writer.js';
 import type { Alert } from './alerts.js';
 import { createStore } from './create-store.js';
@@ -42,7 +42,7 @@ const resolved = (alert: Alert, days: number): AlertChange => ({
   event: { name: 'resolved', record: { id: alert.id } },
 });
 
-describe.each([embedded(), postgresql()])('alerts on $name', (databases) => {
+describe.each(eachDatabase())('alerts on $name', (databases) => {
   afterAll(() => databases.close());
 
   async function open() {
