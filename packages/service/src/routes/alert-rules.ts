@@ -83,6 +83,12 @@ const AlertRuleBody = z
     updated_at: z.iso.datetime(),
   })
   .openapi('AlertRule');
+const AlertRuleList = z
+  .object({ alert_rules: z.array(AlertRuleBody), pagination: Pagination })
+  .openapi('AlertRuleList');
+
+/** Causes of 400. */
+const WRONG_RULE = 'The request is malformed, or `additional_details.issues` names the fields of the rule.';
 
 type Given = z.output<typeof CreateAlertRule> | z.output<typeof ReplaceAlertRule>;
 
@@ -121,6 +127,7 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         tag,
         operation: 'listAlertRuleTypes',
         summary: 'List the types of alert rules',
+        description: 'The same for every organization. `config` is the JSON Schema of `rule_config`.',
         access: read,
         response: { status: 200, description: 'All types.', schema: z.array(AlertMeta) },
       },
@@ -133,7 +140,8 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         path: '/v3/alert_rules/{type_id}',
         tag,
         operation: 'readAlertRuleType',
-        summary: 'Read a type of alert rules with the JSON Schema of its configuration',
+        summary: 'Read a type of alert rules',
+        description: 'With the JSON Schema of the `rule_config` of its rules.',
         access: read,
         params: z.object({ type_id: TypeId }),
         response: { status: 200, description: 'The type.', schema: AlertMeta },
@@ -152,13 +160,14 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         tag,
         operation: 'listAlertRules',
         summary: 'List the alert rules of an organization',
+        description: 'Also those that are not active.',
         access: read,
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ alert_rules: z.array(AlertRuleBody), pagination: Pagination }),
+          schema: AlertRuleList,
         },
       },
       async ({ organization, query }) => {
@@ -179,8 +188,9 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         params: Org,
         body: CreateAlertRule,
         idempotent: true,
+        etag: true,
         response: { status: 201, description: 'The rule.', schema: AlertRuleBody },
-        errorStatuses: [409],
+        errorStatuses: { 400: WRONG_RULE, 409: `The organization has ${MAX_RULES} alert rules, the maximum.` },
       },
       async ({ organization, body, commit }) => {
         await check(organization.id, body.type, body);
@@ -212,8 +222,10 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         tag,
         operation: 'readAlertRule',
         summary: 'Read an alert rule',
+        description: 'Send its ETag as `If-Match` with a change.',
         access: read,
         params: OrgAndId,
+        etag: true,
         response: { status: 200, description: 'The rule.', schema: AlertRuleBody },
       },
       async ({ c, organization, params }) => {
@@ -239,7 +251,9 @@ export function alertRuleRoutes({ store, engine, clock }: RouteContext): Route[]
         body: ReplaceAlertRule,
         idempotent: true,
         conditional: true,
+        etag: true,
         response: { status: 200, description: 'The replaced rule.', schema: AlertRuleBody },
+        errorStatuses: { 400: WRONG_RULE },
       },
       async ({ c, organization, params, body, commit }) => {
         const known = await store.alertRules.get(organization.id, params.id);

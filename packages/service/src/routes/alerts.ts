@@ -28,7 +28,7 @@ const filters = {
   rule_ids: listOf(Id, 'IDs of alert rules'),
   severities: listOf(z.enum(SEVERITIES), 'Any of `critical`, `high`, `medium`, `low` and `info`'),
   pipeline_ids: listOf(Id, 'IDs of pipelines, including alerts about their nodes'),
-  resource_type: z.enum(ALERT_RESOURCES).optional(),
+  resource_type: z.enum(ALERT_RESOURCES).optional().openapi({ description: 'Only alerts about resources of this type.' }),
   resource_ids: listOf(Id, 'IDs of pipelines, nodes or organizations'),
 };
 const instant = (description: string) =>
@@ -45,6 +45,7 @@ const StreamQuery = z
     since: instant('Begins with what happened at this time. RFC 3339. Default: now.'),
     last: Duration.optional().openapi({
       type: 'string',
+      pattern: '^[0-9]{1,6}[smhd]$',
       description: 'Begins with what happened this long ago: `30s`, `5m`, `1h`, `7d`. Not together with `since`.',
     }),
   })
@@ -55,6 +56,24 @@ const StreamQuery = z
 
 const UnixTime = z.int().openapi({ description: 'Unix seconds.' });
 
+const AlertResource = z
+  .object({
+    resource_type: z.enum(ALERT_RESOURCES),
+    resource_id: z.string(),
+    parent_type: z.literal('pipeline').optional(),
+    parent_id: z.string().optional().openapi({ description: 'The pipeline of a node.' }),
+  })
+  .openapi('AlertResource', { description: 'What the alert is about.' });
+const AlertStatus = z
+  .object({
+    state: z.enum(['FIRING', 'RESOLVED']),
+    clearing_started_at: UnixTime.optional().openapi({
+      description: 'Since when the condition does not hold. Unix seconds.',
+    }),
+    resolved_at: UnixTime.optional(),
+  })
+  .openapi('AlertStatus');
+
 const AlertBody = z
   .object({
     id: z.string().openapi({ description: 'The same for all events of an incident.' }),
@@ -64,24 +83,23 @@ const AlertBody = z
     rule_id: z.string(),
     rule_type: z.string(),
     severity: z.enum(SEVERITIES),
-    resource: z.object({
-      resource_type: z.enum(ALERT_RESOURCES),
-      resource_id: z.string(),
-      parent_type: z.literal('pipeline').optional(),
-      parent_id: z.string().optional().openapi({ description: 'The pipeline of a node.' }),
-    }),
-    status: z.object({
-      state: z.enum(['FIRING', 'RESOLVED']),
-      clearing_started_at: UnixTime.optional().openapi({
-        description: 'Since when the condition does not hold. Unix seconds.',
-      }),
-      resolved_at: UnixTime.optional(),
-    }),
+    resource: AlertResource,
+    status: AlertStatus,
     metadata: z.record(z.string(), z.unknown()).openapi({ description: 'The numbers behind it; by type of the rule.' }),
     created_at: UnixTime.openapi({ description: 'When the incident began. Unix seconds.' }),
     fired_at: UnixTime.openapi({ description: 'When it was sent last as firing. Unix seconds.' }),
   })
   .openapi('Alert');
+const AlertList = z
+  .object({ alerts: z.array(AlertBody), total: z.int().openapi({ description: 'Number of all that match.' }) })
+  .openapi('AlertList');
+
+/** An event of the stream, for the documentation. */
+const ALERT_EVENT = `id: 42
+event: alert
+data: {"event":"fired","id":"6a1cf2c5-3c7e-4a51-8a5e-0f5f0d8f4a10","name":"Errors","severity":"high","status":{"state":"FIRING"},"created_at":1893456000,"fired_at":1893456000}
+
+`;
 
 type Filters = z.output<typeof ListQuery>;
 
@@ -118,13 +136,14 @@ export function alertRoutes({ store, clock }: RouteContext, streams: LogStreams)
         tag,
         operation: 'listAlerts',
         summary: 'List the alerts of an organization',
+        description: 'One row per incident, whatever was sent about it. Resolved alerts are kept for ALERT_DAYS days.',
         access,
         params: Org,
         query: ListQuery,
         response: {
           status: 200,
-          description: `The latest incidents, at most ${MAX_ALERTS}, newest first, and the number of all that match.`,
-          schema: z.object({ alerts: z.array(AlertBody), total: z.int() }),
+          description: `The latest incidents, at most ${MAX_ALERTS}, newest first.`,
+          schema: AlertList,
         },
       },
       async ({ organization, query }) => {
@@ -150,11 +169,13 @@ export function alertRoutes({ store, clock }: RouteContext, streams: LogStreams)
         access,
         params: Org,
         query: StreamQuery,
+        resumes: true,
         response: {
           status: 200,
           description: 'Stream of alerts.',
           schema: z.string(),
           contentType: 'text/event-stream',
+          example: ALERT_EVENT,
         },
       },
       async ({ c, principal, organization, query }) => {

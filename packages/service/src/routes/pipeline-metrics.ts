@@ -15,12 +15,14 @@ const Resolution = z
   .string()
   .refine((text) => parseResolution(text) !== undefined, 'Must be a number of minutes, hours or days, such as 5m.')
   .transform(parseResolution);
+const resolutionPattern = '^[1-9][0-9]{0,3}[mhd]$';
 const resolutionText = 'Length of an interval: a number of minutes, hours or days, such as `5m`, `1h` or `1d`.';
 
 const SeriesQuery = WindowQuery.extend({
-  metric: z.enum(METRICS),
+  metric: z.enum(METRICS).openapi({ description: 'What to read.' }),
   resolution: Resolution.optional().openapi({
     type: 'string',
+    pattern: resolutionPattern,
     description: `${resolutionText} Default: chosen by the length of the window.`,
   }),
 });
@@ -142,9 +144,14 @@ export function pipelineMetricsRoutes({ store, clock }: RouteContext): Route[] {
             .max(10_000)
             .transform((text) => [...new Set(text.split(','))])
             .pipe(z.array(Id).min(1).max(MAX_PIPELINES))
-            .openapi({ type: 'string', description: `At most ${MAX_PIPELINES} IDs, separated by commas.` }),
+            .openapi({
+              type: 'string',
+              pattern: '^[\\w-]{1,64}(,[\\w-]{1,64})*$',
+              description: `At most ${MAX_PIPELINES} IDs, separated by commas.`,
+            }),
           resolution: Resolution.default(300_000).openapi({
             type: 'string',
+            pattern: resolutionPattern,
             default: '5m',
             description: resolutionText,
           }),

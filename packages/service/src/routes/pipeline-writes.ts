@@ -20,6 +20,9 @@ import { readerOf, requireMayOverride } from './override-access.js';
 import { pipelineAddresses } from './pipelines.js';
 import { Id, Org, OrgAndId } from './schemas.js';
 
+const WRONG_PIPELINE =
+  'The graph could not work, or names components that do not exist (`invalid_pipeline`, with `issues`).';
+
 type CreateCall = OrganizationCall<unknown, unknown, z.output<typeof CreatePipeline>>;
 type SwitchEdgeCall = OrganizationCall<{ id: string; edge: string }, unknown, z.output<typeof SwitchEdge>>;
 /** Also used for `/v1`, where nodes and edges cannot be changed. */
@@ -37,6 +40,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     idempotent: true,
     conditional: true,
     response: { status: 200, description: 'The updated pipeline.', schema: PipelineBody },
+    etag: true,
+    errorStatuses: { 400: WRONG_PIPELINE },
   } as const;
   return [
     ...pipelineAddresses.map(({ path, name }) =>
@@ -53,6 +58,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
           body: CreatePipeline,
           idempotent: true,
           response: { status: 201, description: 'The pipeline.', schema: PipelineBody },
+          etag: true,
+          errorStatuses: { 400: WRONG_PIPELINE },
         },
         (call) => create(context, call),
       ),
@@ -91,6 +98,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
         path: '/v1/{org}/pipelines/{id}',
         operation: 'switchPipeline',
         summary: 'Pause, resume or rename a pipeline; absent properties are kept',
+        description:
+          'While a pipeline is paused, nothing is read or delivered. Records that are pushed to its input are stored, within the limit of its buffer.',
         body: SwitchPipeline,
       },
       (call) => change(context, call),
