@@ -28,7 +28,10 @@ const filters = {
   rule_ids: listOf(Id, 'IDs of alert rules'),
   severities: listOf(z.enum(SEVERITIES), 'Any of `critical`, `high`, `medium`, `low` and `info`'),
   pipeline_ids: listOf(Id, 'IDs of pipelines, including alerts about their nodes'),
-  resource_type: z.enum(ALERT_RESOURCES).optional().openapi({ description: 'Only alerts about resources of this type.' }),
+  resource_type: z
+    .enum(ALERT_RESOURCES)
+    .optional()
+    .openapi({ description: 'Only alerts about resources of this type.' }),
   resource_ids: listOf(Id, 'IDs of pipelines, nodes or organizations'),
 };
 const instant = (description: string) =>
