@@ -42,6 +42,22 @@ const resolved = (alert: Alert, days: number): AlertChange => ({
   event: { name: 'resolved', record: { id: alert.id } },
 });
 
+const ruleOf = (id: string, version = 1): AlertRule => ({
+  id,
+  organizationId: 'org',
+  name: id,
+  description: '',
+  type: 'threshold-alert',
+  severity: 'high',
+  active: true,
+  pipelineIds: [],
+  invertSelection: false,
+  ruleConfig: {},
+  version,
+  createdAt: at(0),
+  updatedAt: at(0),
+});
+
 describe.each(eachDatabase())('alerts on $name', (databases) => {
   afterAll(() => databases.close());
 
@@ -86,21 +102,6 @@ describe.each(eachDatabase())('alerts on $name', (databases) => {
 
   it('have rules whose revision changes with each of them, whatever the clocks of the replicas say', async () => {
     const { database, alertRules, writer } = await open();
-    const ruleOf = (id: string, version = 1): AlertRule => ({
-      id,
-      organizationId: 'org',
-      name: id,
-      description: '',
-      type: 'threshold-alert',
-      severity: 'high',
-      active: true,
-      pipelineIds: [],
-      invertSelection: false,
-      ruleConfig: {},
-      version,
-      createdAt: at(0),
-      updatedAt: at(0),
-    });
     const seen = [await writer.revision()];
     const after = async (change: Promise<void>) => {
       await change;
