@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../packages/service/src/store/database.js';
+import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
 import { ManualClock } from '../../packages/engine/src/testing/manual-clock.js';
 import type { EngineOptions } from '../../packages/service/src/pipelines/running/open-engine.js';
 import { createTestService, type Answer, type Tenant, type TestService } from './service.js';
@@ -26,8 +27,8 @@ export interface AlertWorldOptions {
   clock?: ManualClock;
   master?: MasterKey;
   run?: Partial<EngineOptions>;
-  /** Egress ranges of the outputs. Default: this machine. */
-  egressAllow?: readonly string[];
+  /** Default: guarded, with this machine opened. */
+  egress?: Egress;
 }
 
 const MAX_STEPS = 120;
@@ -55,12 +56,12 @@ export async function openAlertWorld({
   clock = new ManualClock(Date.UTC(2030, 0, 1)),
   master,
   run,
-  egressAllow = ['127.0.0.0/8'],
+  egress = createEgress({ allow: ['127.0.0.0/8'] }),
 }: AlertWorldOptions): Promise<AlertWorld> {
   const service = await createTestService({
     database,
     ...(master && { master }),
-    egressAllow,
+    egress,
     clock: { now: () => clock.now(), elapsed: () => clock.now(), advance: (ms) => clock.advance(ms) },
     run: { clock, limits: { grace: 500 }, ...(folder !== undefined && { folder }), ...run },
   });
@@ -113,6 +114,16 @@ export function clientOf({ service }: Pick<AlertWorld, 'service'>, tenant: Tenan
       const integration = { input_id: input, name, output: { name: 'Out', ...output } };
       const { pipeline_id: pipeline, output_id: out } = await must('POST', '/v2/~/integrations', integration);
       return { input, pipeline: String(pipeline), output: String(out) };
+    },
+    /** Adds an output to a pipeline, with an edge from its input. */
+    async addOutput(pipeline: string, output: { type: string; config: object }): Promise<void> {
+      const component: string = (await must('POST', '/v2/~/outputs', { name: output.type, ...output })).id;
+      const { nodes, edges } = await must('GET', `/v2/~/pipelines/${pipeline}`);
+      const input = nodes.find((node: { component_type: string }) => node.component_type === 'input');
+      await must('PATCH', `/v2/~/pipelines/${pipeline}`, {
+        nodes: [...nodes, { slug: output.type, component_id: component, component_type: 'output' }],
+        edges: [...edges, { from_node_instance_id: input.id, to_node_instance_id: output.type }],
+      });
     },
     rule: async (type: string, settings: object, more: object = {}): Promise<string> =>
       (

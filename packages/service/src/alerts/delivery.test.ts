@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   ANY_ERROR,
@@ -11,10 +12,12 @@ import {
 } from '../../../../test/support/alert-world.js';
 import { connect, postgresql } from '../../../../test/support/databases.js';
 import { freePort } from '../../../../test/support/free-port.js';
+import { codeOf } from '../../../../test/support/guides.js';
 import { readLogs } from '../../../../test/support/log-reader.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 import { startMailServer, type ReceivedMail } from '../../../../test/support/smtp-server.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../test/support/vendor.js';
+import { PAGERDUTY_KEY, pagerDuty } from '../../../../test/support/vendors/pagerduty.js';
 import { createReportedEngine } from '../pipelines/running/reported-engine.js';
 import { createEngineLeases } from '../store/engine-leases.js';
 import { createEngineState } from '../store/engine-state.js';
@@ -22,6 +25,17 @@ import { createEngineState } from '../store/engine-state.js';
 type EventShape = AlertShape & { event: string };
 
 const MINUTE = 60_000;
+
+/** Servers of this machine in place of public ones, by their origins. */
+const redirects = new Map<string, Vendor>();
+const guarded = createEgress({ allow: ['127.0.0.0/8'] });
+const egress: Egress = {
+  ...guarded,
+  fetch(address, init) {
+    const { origin, pathname, search } = new URL(address);
+    return guarded.fetch(`${redirects.get(origin)?.origin ?? origin}${pathname}${search}`, init);
+  },
+};
 
 /** Starts an HTTP server, and stops it when the test ends. */
 async function vendor(respond: (request: Received) => Reply = () => ({ body: {} })): Promise<Vendor> {
@@ -36,6 +50,8 @@ const httpOutput = ({ origin }: Vendor) => ({
 /** The records that a webhook received, in order. */
 const recordsOf = ({ requests }: Vendor): EventShape[] =>
   requests.flatMap(({ body }): EventShape[] => JSON.parse(body));
+const bodiesOf = ({ requests }: Vendor): Record<string, unknown>[] =>
+  requests.map(({ body }): Record<string, unknown> => JSON.parse(body));
 const eventsOf = (records: readonly EventShape[]) => records.map(({ event }) => event);
 /** The records in messages. */
 const recordsIn = (mails: readonly ReceivedMail[]): EventShape[] =>
@@ -43,7 +59,7 @@ const recordsIn = (mails: readonly ReceivedMail[]): EventShape[] =>
     (mail.text ?? '').split(/\n-{60}\n/).map((part): EventShape => JSON.parse(part.slice(part.indexOf('{')))),
   );
 
-describe('delivery of alerts', () => {
+describe('delivery of alerts on PostgreSQL', () => {
   const databases = postgresql();
   let folder: string;
   let world: AlertWorld;
@@ -52,7 +68,7 @@ describe('delivery of alerts', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'alerts-'));
     const database = await databases.open();
-    world = await openAlertWorld({ database, folder, run: { alertReminderMs: 5 * MINUTE } });
+    world = await openAlertWorld({ database, folder, egress, run: { alertReminderMs: 5 * MINUTE } });
     const { connectionString = '' } = database.pool?.options ?? {};
     const shared = connect(connectionString);
     replica = await createTestService({
@@ -84,6 +100,7 @@ describe('delivery of alerts', () => {
     world = await openAlertWorld({
       database: connect(connectionString),
       folder,
+      egress,
       clock: before.clock,
       master: before.service.master,
       run: { alertReminderMs: 5 * MINUTE },
@@ -190,30 +207,49 @@ describe('delivery of alerts', () => {
     expect([about(one), about(two)]).toEqual([[second.pipeline], [first.pipeline]]);
   }, 60_000);
 
-  it('arrives after a pause of the pipeline, and at each of several outputs', async () => {
+  it('arrives after a pause of the pipeline, at a webhook, Slack and PagerDuty', async () => {
     const client = clientOf(world, await world.service.tenant('Pausing'));
     const source = await client.build({ type: 'dev-null' });
-    const [one, two] = [await vendor(), await vendor()];
-    const { pipeline } = await client.build(httpOutput(one), 'monad-alerts', 'To two');
-    const { body } = await client.send('GET', `/v2/~/pipelines/${pipeline}`);
-    const output = { name: 'Second', ...httpOutput(two) };
-    const { id: component_id } = await client.must('POST', '/v2/~/outputs', output);
-    const [input] = body.nodes.filter((node: { component_type: string }) => node.component_type === 'input');
-    const nodes = [...body.nodes, { slug: 'second', component_id, component_type: 'output' }];
-    const edge = { from_node_instance_id: input.id, to_node_instance_id: 'second' };
-    await client.must('PATCH', `/v2/~/pipelines/${pipeline}`, { nodes, edges: [...body.edges, edge] });
+    const webhook = await vendor();
+    const slack = await vendor(() => ({ body: 'ok' }));
+    const pager = await vendor(pagerDuty);
+    redirects.set('https://hooks.slack.com', slack).set('https://events.pagerduty.com', pager);
+    const { pipeline } = await client.build(httpOutput(webhook), 'monad-alerts', 'To all');
+    await client.addOutput(pipeline, {
+      type: 'slack',
+      config: {
+        settings: { auth_config: { type: 'webhook' }, message_template: await codeOf('alerts', 'slack.txt') },
+        secrets: { webhook_url: { value: 'https://hooks.slack.com/services/T0/B0/x' } },
+      },
+    });
+    await client.addOutput(pipeline, {
+      type: 'pagerduty',
+      config: {
+        settings: { default_event_type: 'alert' },
+        secrets: { routing_key: { value: PAGERDUTY_KEY } },
+      },
+    });
     await client.must('PATCH', `/v1/~/pipelines/${pipeline}`, { enabled: false });
-    const rule = await client.rule('threshold-alert', SILENT, { pipeline_ids: [source.pipeline] });
-    await world.until(async () => (await client.alerts()).length === 1);
+    const rule = await client.rule('threshold-alert', SILENT, { name: 'Silent', pipeline_ids: [source.pipeline] });
+    const [fired] = await world.until(async () => {
+      const alerts = await client.alerts();
+      return alerts.length === 1 && alerts;
+    });
     await client.must('DELETE', `/v3/~/alert_rules/${rule}`);
     await world.until(async () => (await client.alerts())[0]?.status.state === 'RESOLVED');
-    expect([one.requests.length, two.requests.length]).toEqual([0, 0]);
+    expect([webhook, slack, pager].map(({ requests }) => requests.length)).toEqual([0, 0, 0]);
     await client.must('PATCH', `/v1/~/pipelines/${pipeline}`, { enabled: true });
-    const both = async () => eventsOf(recordsOf(one)).length === 2 && eventsOf(recordsOf(two)).length === 2;
-    await world.until(both, { settleMs: 100 });
-    expect([eventsOf(recordsOf(one)), eventsOf(recordsOf(two))]).toEqual([
-      ['fired', 'resolved'],
-      ['fired', 'resolved'],
+    const all = async () => recordsOf(webhook).length >= 2 && slack.requests.length >= 2 && pager.requests.length >= 2;
+    await world.until(all, { settleMs: 100 });
+    await world.step(3);
+    expect(eventsOf(recordsOf(webhook))).toEqual(['fired', 'resolved']);
+    expect(bodiesOf(slack).map(({ text }) => String(text).split('\n')[0])).toEqual([
+      '*fired: Silent* (high)',
+      '*resolved: Silent* (high)',
+    ]);
+    expect(bodiesOf(pager).map(({ event_action, dedup_key }) => [event_action, dedup_key])).toEqual([
+      ['trigger', fired?.id],
+      ['resolve', fired?.id],
     ]);
   }, 60_000);
 });
