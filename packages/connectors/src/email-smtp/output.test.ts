@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import { createBatch, type Output } from '@connector-frame/engine/connector-api';
+import { alertRecord as alert, resolvedRecord as resolved } from '../../../../test/support/alert-record.js';
 import { createCertificate, type Certificate } from '../../../../test/support/certificate.js';
 import { listenTcp, type Listener } from '../../../../test/support/listener.js';
 import { attempt, noted, outputContext, RECORD_CANARY } from '../../../../test/support/output-attempt.js';
@@ -57,22 +58,6 @@ const batchOf = (...records: object[]) =>
     'batch/1',
     records.map((record) => JSON.stringify(record)),
   );
-
-const alert = {
-  event: 'fired',
-  id: '6a1cf2c5-3c7e-4a51-8a5e-0f5f0d8f4a10',
-  name: 'Errors',
-  description: 'Pipeline "Okta": 3 errors in the last 1m (alert above 0).',
-  rule_id: 'r',
-  rule_type: 'threshold-alert',
-  severity: 'high',
-  resource: { resource_type: 'pipeline', resource_id: 'p' },
-  status: { state: 'FIRING' },
-  metadata: { pipeline_name: 'Okta', value: 3 },
-  created_at: 1_893_456_000,
-  fired_at: 1_893_456_000,
-};
-const resolved = { ...alert, status: { state: 'RESOLVED', resolved_at: 1_893_456_180 } };
 
 test('sends the records of a batch as one message to all recipients', async () => {
   const to = ['soc@acme.example', 'on-call@acme.example'];

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
+import { alertRecord as alert, resolvedRecord as resolved } from '../../../../test/support/alert-record.js';
 import { attempt, noted, outputContext } from '../../../../test/support/output-attempt.js';
 import { runOutputContract } from '../../../../test/support/output-contract.js';
 import { PAGERDUTY_KEY, pagerDuty } from '../../../../test/support/vendors/pagerduty.js';
@@ -38,23 +39,6 @@ const batchOf = (...records: object[]) =>
     'b',
     records.map((record) => JSON.stringify(record)),
   );
-
-const alert = {
-  event: 'fired',
-  id: '6a1cf2c5-3c7e-4a51-8a5e-0f5f0d8f4a10',
-  name: 'Errors',
-  description: 'Pipeline "Okta": 3 errors in the last 1m (alert above 0).',
-  organization_id: 'o',
-  rule_id: 'r',
-  rule_type: 'threshold-alert',
-  severity: 'high',
-  resource: { resource_type: 'pipeline', resource_id: 'p' },
-  status: { state: 'FIRING' },
-  metadata: { pipeline_name: 'Okta', value: 3 },
-  created_at: 1_893_456_000,
-  fired_at: 1_893_456_000,
-};
-const resolved = { ...alert, event: 'resolved', status: { state: 'RESOLVED', resolved_at: 1_893_456_180 } };
 
 describe('alerts of the service', () => {
   it('trigger, remind and resolve one alert in PagerDuty', async () => {
