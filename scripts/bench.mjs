@@ -16,6 +16,7 @@ const sections = [
   'memory',
   'service',
   'scale',
+  'alerts',
   'engine',
   'delivery',
   'enrichments',

@@ -101,6 +101,20 @@ export type Ids = Record<string, string>;
 /** Ids that every service has. */
 const shipped: Ids = { repository: 'cloudtrail-actor', enrichments_meta: 'csv-table' };
 
+/** A body that creates an alert rule. */
+export const exampleRule = {
+  name: 'A',
+  type: 'threshold-alert',
+  severity: 'high',
+  rule_config: {
+    settings: {
+      metric_config: { type: 'errors', errors: { threshold: 10 } },
+      operator: 'greater_than',
+      time_window: '5m',
+    },
+  },
+} as const;
+
 /**
  * Fills in the parameters of a path, and adds the required query.
  * @throws Error if a parameter has no value, so that each new route must define one
@@ -110,6 +124,7 @@ export function fillPath(operation: Operation, organization: { org: string; pare
     .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
     .replace('/{feature}', '/node_data')
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
+    .replace('/v3/alert_rules/{type_id}', '/v3/alert_rules/threshold-alert')
     .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
   const query = operation.query.map(([name, value]) => [name, value ?? ids[name.replace(/_ids$/, 's')] ?? '']);

@@ -108,7 +108,9 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
     sharing: ['api-error.ts', 'store'],
+    alerts: ['store'],
     pipelines: [
+      'alerts',
       'api-error.ts',
       'clock.ts',
       'connectors',
@@ -135,6 +137,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'store',
     ],
     routes: [
+      'alerts',
       'api-error.ts',
       'audit',
       'auth',

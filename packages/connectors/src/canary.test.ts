@@ -75,7 +75,7 @@ describe('secrets echoed by the server (S11, S21)', () => {
     '%s: no outcome, message or refusal contains one',
     async (_name, each) => {
       const before = world.visits();
-      const speaksHttp = !['kafka', 'postgresql'].includes(each.type.type_id);
+      const speaksHttp = !['email-smtp', 'kafka', 'postgresql'].includes(each.type.type_id);
       for (const mode of speaksHttp ? modes : modes.slice(0, 1)) {
         world.mode = mode;
         const seen = await trace(each, world.egress);

@@ -6,6 +6,7 @@ import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
+import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
 import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
 import { githubAuditLogsInput } from './github/index.js';
@@ -14,11 +15,13 @@ import { httpLookupEnrichment } from './http-lookup/index.js';
 import { httpOutput } from './http/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
+import { monadAlertsInput } from './monad-alerts/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { opensearchOutput } from './opensearch/index.js';
+import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { slackOutput } from './slack/index.js';
@@ -40,6 +43,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:kafka', kafkaInput],
+  ['input:monad-alerts', monadAlertsInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
@@ -50,12 +54,14 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
+  ['output:email-smtp', emailSmtpOutput],
   ['output:file', fileOutput],
   ['output:http', httpOutput],
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
+  ['output:pagerduty', pagerDutyOutput],
   ['output:postgresql', postgresqlOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],

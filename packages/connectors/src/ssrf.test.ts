@@ -25,7 +25,7 @@ const typed = all.filter((target) => target.typed);
 const few = ['metadata.google.internal'];
 const casesOf = ({ http, type }: Target): string[] => {
   const cases = [...closedAddresses, ...loopbackForms, ...internalNames];
-  return long || http || type.type_id === 'postgresql' ? cases : few;
+  return long || http || type.type_id !== 'kafka' ? cases : few;
 };
 const resolvedOf = ({ http }: Target): string[] => {
   if (long) return closedAddresses;

@@ -27,6 +27,7 @@ export {
 } from './conditions/condition.js';
 export { describeConditions, type ConditionInfo } from './conditions/describe-conditions.js';
 export { isCondition, validateCondition } from './conditions/validate-condition.js';
+export { checkPattern, compilePattern } from './conditions/pattern/compile-pattern.js';
 export type { Committed, Coordinator, Cursor, Desired, Lease, Report } from './coordinator/coordinator.js';
 export { createEmbeddedCoordinator, type EmbeddedCoordinatorOptions } from './coordinator/embedded-coordinator.js';
 export { createFileStore } from './coordinator/file-store.js';
@@ -48,6 +49,7 @@ export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } 
 export { isRecord, type DataRecord, type JsonValue } from './connector-api/record.js';
 export { mergeBatches } from './records/merged-batch.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
+export type { AlertRecord, AlertRecords } from './connector-api/alert-records.js';
 export { replaceFile } from './files/durable.js';
 export { systemClock, type Clock } from './connector-api/clock.js';
 export type { Amount, LetterCounts, NodeCounts } from './pipeline/counters.js';

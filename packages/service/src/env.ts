@@ -152,6 +152,8 @@ const Variables = z.object({
   SYSLOG_TLS_CERT: z.string().optional(),
   INGEST_CACHE_SECONDS: integer(0, 86_400, 'seconds, at most 86400').default(3_600),
   AUDIT_LOG_DAYS: integer(1, 36_500, 'days, at most 36500').default(365),
+  ALERT_DAYS: integer(1, 3_650, 'days, at most 3650').default(90),
+  ALERT_REMINDER_MINUTES: integer(0, 43_200, 'minutes, at most 43200; 0: no reminders').default(240),
   CONFIG_OVERRIDES: z
     .enum(['on', 'off'], '"on", or "off" to forbid new overrides of connectors in pipelines')
     .default('on'),

@@ -3,6 +3,9 @@
  * or a user needs. Add an entry together with the first route that needs it.
  */
 const descriptions = {
+  'alert_rule:delete': 'Delete alert rules',
+  'alert_rule:read': 'Read alerts and alert rules',
+  'alert_rule:write': 'Create and change alert rules',
   'apikey:delete': 'Revoke API keys',
   'apikey:read': 'Read API keys, without their tokens',
   'apikey:write': 'Create, change and regenerate API keys',
@@ -98,7 +101,7 @@ export interface DefaultRole {
   permissions: readonly Permission[];
 }
 
-const CONTRIBUTOR = /^(apikey|enrichment|input|output|pipeline|secrets|session|transform):/;
+const CONTRIBUTOR = /^(alert_rule|apikey|enrichment|input|output|pipeline|secrets|session|transform):/;
 
 /** The protected roles of every organization. */
 export const defaultRoles = {

@@ -25,7 +25,7 @@ import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
 import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-import { notifyOthers } from './pipelines/running/change-notifications.js';
+import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
@@ -176,6 +176,7 @@ async function engineOptions(
       minFreeBytes: env.MIN_FREE_BYTES,
     },
     metricsDays: env.METRICS_DAYS,
+    alertReminderMs: env.ALERT_REMINDER_MINUTES === 0 ? undefined : env.ALERT_REMINDER_MINUTES * 60_000,
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     lookupFolder: env.LOOKUP_DIR,
@@ -197,6 +198,7 @@ function remoteEngine({ database }: Core): PipelineEngine {
     leases: createEngineLeases(database.queries),
     clock: engineClock,
     notify: (id) => notifyOthers(database, id),
+    notifyRules: () => notifyOthers(database, RULES_CHANGED),
   });
 }
 
@@ -285,7 +287,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
   });
   log.info({ url, database: database.pool ? 'postgresql' : 'embedded' }, 'service started');
 
-  const sweeper = startSweeper({ store, days: env.AUDIT_LOG_DAYS, log });
+  const sweeper = startSweeper({ store, auditLogDays: env.AUDIT_LOG_DAYS, alertDays: env.ALERT_DAYS, log });
   const catalog = loadCatalog();
   const sealing = migrateFormat1({ store, vault: secrets, catalog, log, signal: ending.signal }).catch(
     (error: unknown) =>

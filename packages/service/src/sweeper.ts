@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { removeExpiredAuditLogs } from './audit/retention.js';
 import { describeError } from './describe-error.js';
+import { removeExpired } from './store/remove-expired.js';
 import type { Store } from './store/store.js';
 
 /** Milliseconds between deletions of expired rows. */
@@ -15,20 +15,24 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/**
- * Deletes expired idempotency keys, sign-ins, invitations, key-value entries and rows of the audit log,
- * and users without a role, now and then at an interval. Every replica may do it.
- * @param days days for which the audit log is kept
- */
-export function startSweeper({
-  store,
-  days,
-  log,
-}: {
-  store: Pick<Store, 'idempotency' | 'auditLogs' | 'signIns' | 'invitations' | 'users' | 'transaction'>;
-  days: number;
+export interface SweeperOptions {
+  store: Pick<
+    Store,
+    'idempotency' | 'auditLogs' | 'alerts' | 'alertEvents' | 'signIns' | 'invitations' | 'users' | 'transaction'
+  >;
+  /** Days for which the audit log is kept. */
+  auditLogDays: number;
+  /** Days for which resolved alerts, and what happened to alerts, are kept. */
+  alertDays: number;
   log: Logger;
-}): Sweeper {
+}
+
+/**
+ * Deletes expired idempotency keys, sign-ins, invitations, key-value entries, rows of the audit log and
+ * alerts, and users without a role, now and then at an interval.
+ * Every replica may do it.
+ */
+export function startSweeper({ store, auditLogDays, alertDays, log }: SweeperOptions): Sweeper {
   const ending = new AbortController();
   let running: Promise<void> | undefined;
 
@@ -40,8 +44,19 @@ export function startSweeper({
       await store.invitations.sweep(new Date(now));
       const unused = await store.users.sweep(new Date(now - UNUSED_USER_MS), MAX_USERS);
       if (unused > 0) log.info({ rows: unused }, 'users without a role deleted');
-      const removed = await removeExpiredAuditLogs(store.auditLogs, { now, days, signal: ending.signal });
-      if (removed > 0) log.info({ rows: removed }, 'expired audit log rows deleted');
+      const { signal } = ending;
+      const { auditLogs, alerts, alertEvents } = store;
+      const logs = await removeExpired((time, limit) => auditLogs.removeBefore(time, limit), {
+        now,
+        days: auditLogDays,
+        signal,
+      });
+      if (logs > 0) log.info({ rows: logs }, 'expired audit log rows deleted');
+      const expired = { now, days: alertDays, signal };
+      const removed =
+        (await removeExpired((time, limit) => alerts.removeResolvedBefore(time, limit), expired)) +
+        (await removeExpired((time, limit) => alertEvents.removeBefore(time, limit), expired));
+      if (removed > 0) log.info({ rows: removed }, 'expired alerts deleted');
       while (!ending.signal.aborted)
         if (!(await store.transaction((tables) => tables.keyValues.sweep(new Date(now))))) break;
     } catch (error) {

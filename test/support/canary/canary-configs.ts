@@ -42,12 +42,13 @@ const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
 /** Host name of the certificate. */
 export const CANARY_HOST = 'canary.example';
 /** Ports of the echo servers, without and with TLS. */
-export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433 };
+export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433, smtp: 587 };
 const addressOf = (typeId: string, config: string): Record<string, unknown> => {
   if (typeId === 'kafka') {
     const tls = /"enabled":true[^}]*certificate|"security_protocol":"(SASL_)?SSL"/.test(config);
     return { bootstrap_servers: `${CANARY_HOST}:${tls ? ports.kafkaTls : ports.kafka}` };
   }
+  if (typeId === 'email-smtp') return { host: CANARY_HOST, port: ports.smtp };
   if (typeId !== 'postgresql') return {};
   return { host: CANARY_HOST, port: config.includes('verify-full') ? ports.postgresTls : ports.postgres };
 };

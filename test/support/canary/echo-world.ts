@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { createEgress, type Egress } from '../../../packages/engine/src/egress/index.js';
 import type { Certificate } from '../certificate.js';
 import { startKafkaBroker, type KafkaBroker } from '../kafka-broker.js';
+import { replyOf, startMailServer } from '../smtp-server.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../vendor.js';
 import { ports } from './canary-configs.js';
 
@@ -102,6 +103,16 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
   const kafka: KafkaBroker = await startKafkaBroker(broker);
   const kafkaTls: KafkaBroker = await startKafkaBroker({ ...broker, tls: certificate });
   const postgres = await startEchoPostgres((text) => (received += text), certificate);
+  const smtp = await startMailServer({
+    tls: certificate,
+    user: { name: 'nobody', password: 'nothing' },
+    more: {
+      onAuth({ username, password }, _session, done) {
+        received += `${username} ${password}`;
+        done(replyOf(535, `${username} ${password} is wrong`));
+      },
+    },
+  });
   const real = createEgress({ allow: ['127.0.0.1/32'], timeoutMs: 2_000 });
   return {
     get mode() {
@@ -119,13 +130,13 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
       },
       connect: ({ port, ...rest }) => {
         connections += 1;
-        const to = { [ports.kafka]: kafka, [ports.kafkaTls]: kafkaTls }[port] ?? postgres;
+        const to = { [ports.kafka]: kafka, [ports.kafkaTls]: kafkaTls, [ports.smtp]: smtp }[port] ?? postgres;
         return real.connect({ ...rest, host: '127.0.0.1', port: to.port });
       },
     },
     async close() {
       real.close?.();
-      await Promise.all([http.close(), kafka.close(), kafkaTls.close(), postgres.close()]);
+      await Promise.all([http.close(), kafka.close(), kafkaTls.close(), postgres.close(), smtp.close()]);
     },
   };
 }

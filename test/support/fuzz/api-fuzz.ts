@@ -37,16 +37,6 @@ export interface ApiDocument {
   resolve(ref: string): Schema;
 }
 
-/** Streams that do not end. */
-const ENDLESS = new Set([
-  'followPipelineLog',
-  'followLogs',
-  'followApiLog',
-  'followPipelineLogs',
-  'followLogsOfPipeline',
-  'followLogsOfNode',
-]);
-
 /** Reads the document of a service. */
 export async function readDocument(service: TestService): Promise<ApiDocument> {
   interface Described {
@@ -54,6 +44,7 @@ export async function readDocument(service: TestService): Promise<ApiDocument> {
     'x-session': string;
     parameters?: (Parameter | { $ref: string })[];
     requestBody?: { content: { 'application/json'?: { schema: Schema } } };
+    responses: Record<string, { content?: object }>;
   }
   const { body } = await service.call('GET', '/openapi.json');
   const paths: Record<string, Record<string, Described>> = body.paths;
@@ -66,11 +57,12 @@ export async function readDocument(service: TestService): Promise<ApiDocument> {
   return {
     operations: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, described]): Operation[] => {
-        const { operationId: id, requestBody } = described;
+        const { operationId: id, requestBody, responses } = described;
         const parameters = (described.parameters ?? []).flatMap((each) =>
           '$ref' in each ? parameterAt(each.$ref) : [each],
         );
-        if (ENDLESS.has(id)) return [];
+        // Streams do not end.
+        if (Object.hasOwn(responses['200']?.content ?? {}, 'text/event-stream')) return [];
         const sent = requestBody?.content['application/json']?.schema;
         const session = described['x-session'] === 'allow';
         return [{ id, method: method.toUpperCase(), path, session, parameters, ...(sent ? { body: sent } : {}) }];

@@ -67,6 +67,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
+  'output:email-smtp': [{ settings: database }],
   'input:object-storage': bucketRequests,
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
@@ -112,7 +113,7 @@ const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:s3': vendorsWithRole,
 };
 
-const speaksHttp = (typeId: string): boolean => typeId !== 'kafka' && typeId !== 'postgresql';
+const speaksHttp = (typeId: string): boolean => !['email-smtp', 'kafka', 'postgresql'].includes(typeId);
 
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {
@@ -149,6 +150,7 @@ export function targets(): Target[] {
 /** Types that receive or generate records, or use only files and the database. */
 const local = new Set([
   'input:demo',
+  'input:monad-alerts',
   'input:monad-http',
   'input:monad-otel',
   'input:monad-syslog',

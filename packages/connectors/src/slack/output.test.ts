@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { attempt, hurriedClock, noted, numbersIn, outputContext } from '../../../../test/support/output-attempt.js';
+import { codeOf } from '../../../../test/support/guides.js';
 import { runOutputContract } from '../../../../test/support/output-contract.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../test/support/vendor.js';
 import { createEgress } from '@connector-frame/engine/egress';
@@ -83,6 +84,13 @@ test('fills in a template by paths, and omits missing values', async () => {
   const record = { n: 7, actor: { name: 'Zoë' }, what: 'sign-in', tags: ['a', 'b'] };
   await attempt(await outputFor({ message_template }), batchOf(record));
   expect(texts()).toEqual(['*Zoë* did sign-in b ({"name":"Zoë"}) 7 { {x} }']);
+});
+
+test('posts alerts with the template of the guide', async () => {
+  const message_template = await codeOf('alerts', 'slack.txt');
+  const alert = { event: 'fired', name: 'Errors', severity: 'high', description: 'Pipeline "Okta": 3 errors.' };
+  await attempt(await outputFor({ message_template }), batchOf(alert));
+  expect(texts()).toEqual(['*fired: Errors* (high)\nPipeline "Okta": 3 errors.']);
 });
 
 const attacks = [

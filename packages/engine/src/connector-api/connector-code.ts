@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/index.js';
+import type { AlertRecords } from './alert-records.js';
 import type { Clock } from './clock.js';
 import type { Enrichment } from './enrichment.js';
 import type { Input } from './input.js';
@@ -31,6 +32,8 @@ export interface ConnectorContext {
    * Absent: the operator has not configured one.
    */
   lookupFolders?: readonly string[];
+  /** The alerts of the organization. Absent: no rules are evaluated. */
+  alerts?: AlertRecords;
 }
 
 /** A local address and port reserved for one connector. */

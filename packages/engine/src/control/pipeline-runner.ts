@@ -203,6 +203,11 @@ export class PipelineRunner {
     return this.#observer.backlogs();
   }
 
+  /** Attempts to read or write that failed while a node was erroring, since the pipeline was created. */
+  get failedAttempts(): number {
+    return this.#context.counters.allFailedAttempts;
+  }
+
   /** Total counts of dead letters since the pipeline was created. */
   get letters(): LetterCounts {
     return this.#context.counters.allLetters;

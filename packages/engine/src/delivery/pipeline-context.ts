@@ -71,7 +71,12 @@ export function createPipelineContext(
     waiting: new Set(),
     giveWayMs: limits.giveWay,
     counters,
-    health: new Health(now, log, () => listeners.onChange()),
+    health: new Health(
+      now,
+      log,
+      () => listeners.onChange(),
+      (nodeId) => counters.addFailedAttempt(nodeId),
+    ),
     deadLetters: new DeadLetters(folder, {
       maxBytes: limits.deadLetters,
       maxCount: limits.deadLetterCount,

@@ -68,6 +68,7 @@ test.each([
     errors: 0,
     dead_letters: { waiting: 0, stored: 0 },
   });
+  expect(state.nodes.map((node) => node.failed_attempts > 0)).toEqual([false, true]);
   expect(await world.deadLetters()).toEqual([]);
   refusing = false;
   await expect.poll(() => out.numbers.length).toBe(2_000);

@@ -33,6 +33,7 @@ export class Counters {
   readonly #changed: (() => void) | undefined;
   readonly #nodes = new Map<string, NodeCounts>();
   readonly #letters = new Map<string, LetterCounts>();
+  readonly #failedAttempts = new Map<string, number>();
   /** When records were last ingested, in milliseconds since the epoch. */
   lastIngestedAt: number | undefined;
   /** Increases with every change. */
@@ -60,6 +61,7 @@ export class Counters {
         egress: amount(node['egress']),
         errors: count(node['errors']),
       });
+      this.#failedAttempts.set(id, count(node['failed_attempts']));
       const letters = isRecord(node['dead_letters']) ? node['dead_letters'] : {};
       this.#letters.set(id, {
         stored: count(letters['stored']),
@@ -75,6 +77,18 @@ export class Counters {
 
   letters(id: string): Readonly<LetterCounts> {
     return this.#letters.get(id) ?? { stored: 0, dropped: 0, replayed: 0 };
+  }
+
+  /** Attempts of a node that failed while it was erroring. */
+  failedAttempts(id: string): number {
+    return this.#failedAttempts.get(id) ?? 0;
+  }
+
+  /** Sum of the failed attempts of all nodes. */
+  get allFailedAttempts(): number {
+    let sum = 0;
+    for (const attempts of this.#failedAttempts.values()) sum += attempts;
+    return sum;
   }
 
   /** Sum of the dead letters of all nodes. */
@@ -110,6 +124,13 @@ export class Counters {
     this.#rise();
   }
 
+  /** Counts one attempt of a node that failed while it was erroring. */
+  addFailedAttempt(id: string): void {
+    if (!this.#failedAttempts.has(id)) return;
+    this.#failedAttempts.set(id, this.failedAttempts(id) + 1);
+    this.#rise();
+  }
+
   #rise(): void {
     this.revision += 1;
     this.#changed?.();
@@ -118,7 +139,13 @@ export class Counters {
   toJson(): DataRecord {
     const nodes = [...this.#nodes].map(([id, { ingress, egress, errors }]) => [
       id,
-      { ingress: { ...ingress }, egress: { ...egress }, errors, dead_letters: { ...this.letters(id) } },
+      {
+        ingress: { ...ingress },
+        egress: { ...egress },
+        errors,
+        failed_attempts: this.failedAttempts(id),
+        dead_letters: { ...this.letters(id) },
+      },
     ]);
     return {
       nodes: Object.fromEntries(nodes),

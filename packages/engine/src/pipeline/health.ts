@@ -2,6 +2,7 @@ import type { DataRecord } from '../connector-api/record.js';
 import type { Failure } from '../connector-api/index.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
 import type { NodeFacts, NodeFailure } from './pipeline-state.js';
+import { FAILURE_LIMIT } from './status.js';
 
 interface NodeHealth {
   /** It has responded in this run. */
@@ -22,6 +23,7 @@ export class Health {
   readonly #now: () => number;
   readonly #log: (entry: NewLogEntry) => void;
   readonly #changed: () => void;
+  readonly #failedErroring: (nodeId: string) => void;
   readonly #nodes = new Map<string, NodeHealth>();
   /** The last failure, in report format. */
   lastError: DataRecord | undefined;
@@ -29,11 +31,19 @@ export class Health {
   /**
    * @param now returns milliseconds since the epoch
    * @param changed called when the status of an input or output may have changed
+   * @param failedErroring called for each failed attempt of a node that is erroring by then: not for
+   *   the first ones of a failure that may be over soon
    */
-  constructor(now: () => number, log: (entry: NewLogEntry) => void, changed: () => void) {
+  constructor(
+    now: () => number,
+    log: (entry: NewLogEntry) => void,
+    changed: () => void,
+    failedErroring: (nodeId: string) => void,
+  ) {
     this.#now = now;
     this.#log = log;
     this.#changed = changed;
+    this.#failedErroring = failedErroring;
   }
 
   /** Resets the state at the start of a run. */
@@ -88,6 +98,7 @@ export class Health {
       else node.failures += 1;
       node.permanent = kind === 'permanent' || needsAttention;
       node.failure = { at, code, message, retryAt: at + Math.round(waitMs) };
+      if (kind !== 'throttled' && (node.permanent || node.failures >= FAILURE_LIMIT)) this.#failedErroring(nodeId);
     }
     this.#changed();
   }

@@ -44,6 +44,8 @@ export interface NodeState {
   ingress: Amount;
   egress: Amount;
   errors: number;
+  /** Attempts to read or write that failed while the node was erroring, since the pipeline was created. */
+  failed_attempts: number;
   dead_letters: DeadLetterState;
   /** The failure that is being retried; null if the last attempt succeeded. */
   error: { time: string; code: string; message: string } | null;
@@ -122,6 +124,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
       component_type: node.component_type,
       status: statusOf({ ...shared, full, enabled: enabled && node.enabled, ...(facts[node.id] ?? ZERO) }, now),
       ...counts,
+      failed_attempts: counters.failedAttempts(node.id),
       dead_letters: { waiting: observation?.deadLetters[node.id] ?? 0, ...counters.letters(node.id) },
       error: failure ? { time: time(failure.at), code: failure.code, message: failure.message } : null,
       next_attempt_time: failure ? time(failure.retryAt) : null,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
-import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
   type CallOptions,
@@ -63,6 +63,9 @@ const expected: Record<string, string[]> = {
   changeRoleKey: ['api_key update'],
   regenerateRoleKey: ['api_key update'],
   revokeRoleKey: ['api_key delete'],
+  createAlertRule: ['alert_rule insert'],
+  replaceAlertRule: ['alert_rule update'],
+  deleteAlertRule: ['alert_rule delete'],
   createRole: ['role insert'],
   changeRole: ['role update'],
   deleteRole: ['role delete'],
@@ -213,6 +216,7 @@ describe('the audit log', () => {
         'api-keys': key,
         resource_shares: shared,
         ...(await createEnrichments(service, team, acme.key)),
+        alert_rules: (await call('POST', `/v3/${team}/alert_rules`, exampleRule)).body.id,
       },
     };
   }
@@ -229,7 +233,7 @@ describe('the audit log', () => {
   const configured = () =>
     service.database.script(async (run) => {
       const tables = ['organizations', 'api_keys', 'roles', 'connectors', 'secrets', 'organization_secrets'];
-      tables.push('transforms', 'pipelines', 'resource_shares', 'share_policies', 'invitations');
+      tables.push('transforms', 'pipelines', 'alert_rules', 'resource_shares', 'share_policies', 'invitations');
       tables.push('sso_connections', 'feature_overrides');
       const found: unknown[] = [await run('select * from memberships order by user_id, organization_id')];
       for (const table of tables) found.push(await run(`select * from ${table} order by id`));

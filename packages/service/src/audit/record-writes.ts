@@ -5,6 +5,7 @@ import type { FeatureOverride } from '../store/feature-overrides.js';
 import type { Author } from './author.js';
 import { ChangeSet } from './change-set.js';
 import {
+  ofAlertRule,
   ofApiKey,
   ofConnector,
   ofFeatureOverride,
@@ -69,8 +70,8 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies, keyValues, memberships, invitations, ssoConnections, featureOverrides } =
-    tables;
+  const { resourceShares, sharePolicies, keyValues, alertRules } = tables;
+  const { memberships, invitations, ssoConnections, featureOverrides } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -313,6 +314,24 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
       } satisfies Writes<typeof pipelines>),
     },
     keyValues,
+    alertRules: {
+      ...alertRules,
+      lock: (organizationId, id) => notedLock(alertRules.lock(organizationId, id), ofAlertRule),
+      ...({
+        async insert(row) {
+          await alertRules.insert(row);
+          changes.inserted(ofAlertRule(row));
+        },
+        async update(row) {
+          await alertRules.update(row);
+          changes.updated(ofAlertRule(row));
+        },
+        async remove(id) {
+          changes.removed(id);
+          await alertRules.remove(id);
+        },
+      } satisfies Writes<typeof alertRules>),
+    },
     resourceShares: {
       ...resourceShares,
       ...({
@@ -352,6 +371,8 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,
     edgeSchemas: tables.edgeSchemas,
+    alerts: tables.alerts,
+    alertEvents: tables.alertEvents,
     auditLogs: tables.auditLogs,
     idempotency: tables.idempotency,
   };

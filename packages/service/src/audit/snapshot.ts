@@ -4,6 +4,7 @@ import type { MembershipChange } from '../store/memberships.js';
 import type { ResourceShare, SharePolicy } from '../store/resource-shares.js';
 import type { SsoConnection } from '../store/sso-connections.js';
 import type {
+  AlertRule,
   Connector,
   Organization,
   OrganizationSecret,
@@ -192,6 +193,22 @@ export const ofPipeline = (row: Pipeline): Snapshot => ({
     enabled: row.enabled,
     nodes: row.nodes,
     edges: row.edges,
+    version: row.version,
+  },
+});
+
+export const ofAlertRule = (row: AlertRule): Snapshot => ({
+  type: 'alert_rule',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    ...shared(row, row.organizationId),
+    type: row.type,
+    severity: row.severity,
+    active: row.active,
+    pipeline_ids: row.pipelineIds,
+    invert_selection: row.invertSelection,
+    rule_config: row.ruleConfig,
     version: row.version,
   },
 });

@@ -96,6 +96,7 @@ describe('cross-origin requests (S24)', () => {
       inputs,
       outputs,
       transforms,
+      alert_rules: acme.id,
       secrets,
       pipelines,
       organizations: acme.team,

@@ -81,6 +81,7 @@ describe('a database that is away', () => {
       inputs,
       outputs,
       transforms,
+      alert_rules: team,
       secrets,
       pipelines: built.pipeline_id,
       organizations: team,

@@ -3,7 +3,7 @@ import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { READ_ONLY_FIELDS } from './known-fields.js';
-import { operationsOf } from '../../../../test/support/operations.js';
+import { exampleRule, operationsOf } from '../../../../test/support/operations.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { signedInUser } from '../../../../test/support/users.js';
@@ -163,6 +163,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'S', value: 'value' },
     });
+    const { body: rule } = await service.call('POST', `/v3/${acme.team}/alert_rules`, {
+      key: acme.key,
+      body: exampleRule,
+    });
     const { body: role } = await service.call('POST', `/v2/${acme.team}/roles`, {
       key: acme.key,
       body: { name: 'R', permission_ids: ['input:read'] },
@@ -199,6 +203,7 @@ describe('read-only fields (S25)', () => {
         .replace('enrichments/{id}', `enrichments/${enrichments}`)
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
+        .replace('alert_rules/{id}', `alert_rules/${rule.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('users/{id}', `users/${member.id}`)

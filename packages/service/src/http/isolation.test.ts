@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
-import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
   type CallOptions,
@@ -58,6 +58,12 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
     const invitation = { email: 'bo@example.com', role_id: 'reader' };
     await service.call('POST', `/v1/${tenant.team}/invites`, { key: tenant.key, body: invitation });
     const invitations = await service.call('GET', `/v1/${tenant.team}/invites`, { key: tenant.key });
+    const rule = { ...exampleRule, pipeline_ids: [pipelines] };
+    const { body: ruleMade } = await service.call('POST', `/v3/${tenant.team}/alert_rules`, {
+      key: tenant.key,
+      body: rule,
+    });
+    const rules: string = ruleMade.id;
     return {
       tenant,
       user: await signedInUser(service, tenant.id, 'admin'),
@@ -69,6 +75,7 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         organization_id: tenant.team,
         inputs,
         outputs,
+        alert_rules: rules,
         pipelines,
         transforms,
         secrets,
@@ -98,6 +105,7 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         'roles',
         'invitations',
         'sso_connections',
+        'alert_rules',
       ]) {
         owned.push(
           await run(`select * from ${table} where organization_id in ('${tenant.id}', '${tenant.team}') order by id`),
@@ -214,6 +222,17 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
       }
     }
+    expect(await everythingOf(a)).toBe(before);
+  });
+
+  it('returns the same 400 for an alert rule with a foreign pipeline as for one with an unknown one', async () => {
+    const before = await everythingOf(a);
+    const path = `/v3/${b.tenant.team}/alert_rules`;
+    const make = (id: string) =>
+      service.call('POST', path, { key: b.tenant.key, body: { ...exampleRule, pipeline_ids: [id] } });
+    const got = await make(a.ids['pipelines'] ?? '');
+    expect([got.status, got.text]).toEqual([400, (await make(UNKNOWN)).text]);
+    expect(got.body.additional_details.issues).toMatchObject([{ path: '/pipeline_ids/0' }]);
     expect(await everythingOf(a)).toBe(before);
   });
 

@@ -23,7 +23,7 @@ export interface LogStreamsOptions {
   closing: AbortSignal;
 }
 
-/** Maximum number of open log streams per organization. */
+/** Maximum number of open streams of logs, records and alerts per organization. */
 const MOST_STREAMS = 50;
 /** Milliseconds between the checks of an idle stream's permissions. */
 const CHECK_MS = 5_000;
@@ -42,7 +42,7 @@ export function createLogStreams({ principals, closing }: LogStreamsOptions): Lo
   function acquire(organizationId: string): () => void {
     const count = open.get(organizationId) ?? 0;
     if (count >= MOST_STREAMS) {
-      const message = `An organization may have at most ${MOST_STREAMS} open log streams. Close one first.`;
+      const message = `An organization may have at most ${MOST_STREAMS} open streams. Close one first.`;
       throw new ApiError(429, 'rate_limited', message, { headers: { 'Retry-After': '10' } });
     }
     open.set(organizationId, count + 1);

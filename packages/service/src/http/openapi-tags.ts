@@ -18,6 +18,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Transforms', description: 'Operations on records, and the conditions under which they apply.' },
   { name: 'Sandbox', description: 'Runs a transform or a condition on one record; saves nothing.' },
   { name: 'Logs', description: 'Log entries of pipelines and of changing requests, as streams of events.' },
+  { name: 'Alerts', description: 'Rules about pipelines, and the alerts that they raise.' },
   { name: 'Audit log', description: 'Who changed what, with the states before and after.' },
   { name: 'Organizations', description: 'A parent organization and its teams.' },
   { name: 'Resource shares', description: 'Outputs and secrets that an organization shares with its teams.' },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
-import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
+import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
   createTestService,
   type CallOptions,
@@ -100,6 +100,8 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
       edges: body.edges[0].id,
       transforms: await create('transforms', { name: 'T', config: { operations: [] } }),
       secrets: await create('secrets', { name: 'S', value: 'value' }),
+      alert_rules: (await service.call('POST', `/v3/${acme.team}/alert_rules`, { key: acme.key, body: exampleRule }))
+        .body.id,
       roles: await create('roles', { name: 'R', permission_ids: ['input:read'] }),
       organizations: acme.team,
       resource_shares: shared.body.id,

@@ -64,6 +64,7 @@ beforeAll(async () => {
     // These ids do not exist: sessions are rejected before the lookup.
     pipelines: acme.team,
     transforms: acme.team,
+    alert_rules: acme.team,
     secrets: acme.team,
     organizations: acme.team,
     users: acme.team,

@@ -94,6 +94,11 @@ export interface PipelineEngine {
    *   their inputs reach the pipeline
    */
   changed(pipelineId: string, nodes?: Pipeline['nodes']): void;
+  /**
+   * Notifies the engine that alert rules were committed or removed. The notification may be lost: the
+   * engine looks for changes at each evaluation.
+   */
+  rulesChanged(): void;
   /** Returns what waits in a pipeline, or `undefined` if this process does not run it. */
   delivery(pipelineId: string): PipelineDelivery | undefined;
   /**
@@ -157,6 +162,7 @@ export const noEngine: PipelineEngine = {
         ingress: ZERO,
         egress: ZERO,
         errors: 0,
+        failed_attempts: 0,
         dead_letters: NO_LETTERS,
         error: null,
         next_attempt_time: null,
@@ -165,6 +171,7 @@ export const noEngine: PipelineEngine = {
       })),
     }),
   changed: () => undefined,
+  rulesChanged: () => undefined,
   delivery: () => undefined,
   samples: () => undefined,
   schemas: () => undefined,

@@ -42,6 +42,10 @@ export const NodeStateBody = z
     component_type: z.enum(COMPONENT_TYPES),
     status: Status,
     ...counts,
+    failed_attempts: z.int().openapi({
+      description:
+        'Attempts to read or write that failed while the node was `Erroring`, since the pipeline was created.',
+    }),
     dead_letters: DeadLetters,
     error: z
       .object({ time: Timestamp, code: z.string(), message: z.string() })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { removeExpiredAuditLogs, RETENTION_BATCH } from '../audit/retention.js';
+import { removeExpired, RETENTION_BATCH } from '../store/remove-expired.js';
 
 const DAY = 86_400_000;
 const SECRET = '00aBcDeFgHiJkLmNoPqRsTuVwXyZ';
@@ -403,7 +403,8 @@ describe.each(eachDatabase())('the audit log on $name', (databases) => {
       },
     };
     const { signal } = new AbortController();
-    const remove = (days: number) => removeExpiredAuditLogs(auditLogs, { now: service.clock.now(), days, signal });
+    const remove = (days: number) =>
+      removeExpired((time, limit) => auditLogs.removeBefore(time, limit), { now: service.clock.now(), days, signal });
     expect(await remove(32)).toBe(0);
     expect(await remove(30)).toBe(RETENTION_BATCH + 5);
     expect(sizes).toEqual([0, RETENTION_BATCH, 5]);

@@ -2,6 +2,8 @@ import { CONNECTOR_KINDS } from '@connector-frame/catalog';
 import type { FormAssets } from '../embed/form-assets.js';
 import { createLogStreams } from '../http/log-streams.js';
 import type { Route } from '../http/route.js';
+import { alertRuleRoutes } from './alert-rules.js';
+import { alertRoutes } from './alerts.js';
 import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
 import { catalogRoutes } from './catalog.js';
@@ -83,6 +85,8 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...logStreamRoutes(context, streams),
     ...nodeDataRoutes(context, streams),
     ...edgeSchemaRoutes(context),
+    ...alertRuleRoutes(context),
+    ...alertRoutes(context, streams),
     ...pipelineDeliveryRoutes(context),
     ...nodeTestRoutes(context),
     ...deadLetterRoutes(context),

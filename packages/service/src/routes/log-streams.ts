@@ -8,15 +8,7 @@ import { organizationRoute, type Route } from '../http/route.js';
 import type { LogFilter, LogStart } from '../pipelines/engine.js';
 import { LOG_EVENT, presentFollowedEntry } from '../pipelines/log-body.js';
 import type { RouteContext } from './context.js';
-import { Id, Instant, Org, OrgAndId } from './schemas.js';
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** A duration such as `5m`, in milliseconds. */
-const Duration = z
-  .string()
-  .regex(/^\d{1,6}[smhd]$/, 'Must be a number with a unit: 30s, 5m, 1h or 7d.')
-  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0));
+import { Duration, Id, Instant, Org, OrgAndId } from './schemas.js';
 
 const since = Instant.optional().openapi({
   type: 'string',

@@ -203,6 +203,7 @@ describe.each(eachDatabase())('pipelines on $name', (databases) => {
         status: 'Unknown',
         ...zero,
         ...letters,
+        failed_attempts: 0,
         error: null,
         next_attempt_time: null,
         needs_attention: false,

@@ -46,6 +46,14 @@ export const LongPageQuery = PageQuery.extend({
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `5m`, in milliseconds. */
+export const Duration = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/, 'Must be a number with a unit: 30s, 5m, 1h or 7d.')
+  .transform((text) => Number(text.slice(0, -1)) * (UNITS[text.slice(-1)] ?? 0));
+
 /** A window of time in a query. */
 export const WindowQuery = z.object({
   start: Instant.optional().openapi({

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { createAlertRules } from './alert-rules.js';
+import { createAlertEvents, createAlerts } from './alerts.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuditLogs } from './audit-logs.js';
 import { createConnectors } from './connectors.js';
@@ -66,6 +68,9 @@ function tables(queries: Queries): Tables {
     pipelineCounts: createPipelineCounts(queries),
     edgeSchemas: createEdgeSchemas(queries),
     keyValues: createKeyValues(queries),
+    alertRules: createAlertRules(queries),
+    alerts: createAlerts(queries),
+    alertEvents: createAlertEvents(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

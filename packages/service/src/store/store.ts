@@ -6,6 +6,7 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
+import type { AlertEvents, Alerts } from './alerts.js';
 import type { AuditLogs } from './audit-logs.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
 import type { FeatureOverrides } from './feature-overrides.js';
@@ -18,6 +19,7 @@ import type { SignIns } from './sign-ins.js';
 import type { SsoConnections } from './sso-connections.js';
 import type { Users } from './users.js';
 import type {
+  alertRules,
   apiKeys,
   connectors,
   CountsByNode,
@@ -98,6 +100,9 @@ export interface Reseal {
 export type Pipeline = InferSelectModel<typeof pipelines>;
 /** A transform, which pipelines reference by id. */
 export type Transform = InferSelectModel<typeof transforms>;
+
+/** A rule that the engine evaluates. `version` increases by one with each change. */
+export type AlertRule = InferSelectModel<typeof alertRules>;
 
 export interface Page {
   limit: number;
@@ -297,6 +302,18 @@ export interface Transforms {
   remove(id: string): Promise<void>;
 }
 
+export interface AlertRules {
+  insert(rule: AlertRule): Promise<void>;
+  get(organizationId: string, id: string): Promise<AlertRule | undefined>;
+  /** Reads and locks the row (`FOR UPDATE`) until the transaction ends. */
+  lock(organizationId: string, id: string): Promise<AlertRule | undefined>;
+  list(organizationId: string, page: Page): Promise<Rows<AlertRule>>;
+  /** Returns the number of rules of an organization. */
+  count(organizationId: string): Promise<number>;
+  update(rule: AlertRule): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
 export interface Pipelines {
   /** The caller must hold its components (`hold`). */
   insert(pipeline: Pipeline): Promise<void>;
@@ -402,6 +419,9 @@ export interface Tables {
   readonly pipelineCounts: PipelineCounts;
   readonly edgeSchemas: EdgeSchemaReader;
   readonly keyValues: KeyValues;
+  readonly alertRules: AlertRules;
+  readonly alerts: Alerts;
+  readonly alertEvents: AlertEvents;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }

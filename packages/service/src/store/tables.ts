@@ -1,6 +1,13 @@
 /** Drizzle definitions of the tables in `migrations/*.sql`. A test compares the two. */
 import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { ComponentType, NodeCounts, PipelineEdge, PipelineNode, SchemaTag } from '@connector-frame/engine';
+import type {
+  ComponentType,
+  DataRecord,
+  NodeCounts,
+  PipelineEdge,
+  PipelineNode,
+  SchemaTag,
+} from '@connector-frame/engine';
 import {
   bigint,
   boolean,
@@ -364,7 +371,9 @@ export const pipelineComponents = pgTable('pipeline_components', {
 });
 
 /** Counts of the nodes of a pipeline since its creation, by node id. */
-export type CountsByNode = Readonly<Record<string, NodeCounts & { type: ComponentType }>>;
+export type CountsByNode = Readonly<
+  Record<string, NodeCounts & { type: ComponentType; /** Absent: none. */ failed_attempts?: number }>
+>;
 
 export const pipelineCounts = pgTable(
   'pipeline_counts',
@@ -399,11 +408,80 @@ export const edgeSchemaEvents = pgTable('edge_schema_events', {
   fieldCount: integer('field_count').notNull(),
 });
 
+/** How urgent an alert is, most urgent first. */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const alertRules = pgTable('alert_rules', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  type: text('type').notNull(),
+  severity: text('severity').$type<Severity>().notNull(),
+  active: boolean('active').notNull(),
+  pipelineIds: text('pipeline_ids').array().notNull(),
+  invertSelection: boolean('invert_selection').notNull(),
+  ruleConfig: jsonb('rule_config').$type<Record<string, unknown>>().notNull(),
+  version: integer('version').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+/** What an alert is about. */
+export const ALERT_RESOURCES = ['pipeline', 'node', 'organization'] as const;
+export type AlertResource = (typeof ALERT_RESOURCES)[number];
+
+export const alerts = pgTable('alerts', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  ruleId: text('rule_id').notNull(),
+  ruleType: text('rule_type').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  severity: text('severity').$type<Severity>().notNull(),
+  pipelineId: text('pipeline_id'),
+  resourceType: text('resource_type').$type<AlertResource>().notNull(),
+  resourceId: text('resource_id').notNull(),
+  metadata: jsonb('metadata').$type<DataRecord>().notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  firedAt: timestamptz('fired_at').notNull(),
+  lastMatchAt: timestamptz('last_match_at'),
+  clearingStartedAt: timestamptz('clearing_started_at'),
+  resolvedAt: timestamptz('resolved_at'),
+});
+
+/** `reminded`: it is still firing. */
+export type AlertEventName = 'fired' | 'reminded' | 'resolved';
+
+export const alertEvents = pgTable('alert_events', {
+  sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  organizationId: text('organization_id').notNull(),
+  alertId: text('alert_id').notNull(),
+  pipelineId: text('pipeline_id'),
+  event: text('event').$type<AlertEventName>().notNull(),
+  occurredAt: timestamptz('occurred_at').notNull(),
+  /** In API format. */
+  alert: jsonb('alert').$type<DataRecord>().notNull(),
+});
+
+export const alertFeeds = pgTable(
+  'alert_feeds',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    /** Sequence of the last event before the input was there. */
+    beginsAfter: bigint('begins_after', { mode: 'number' }).notNull(),
+  },
+  ({ pipelineId, nodeId }) => [primaryKey({ columns: [pipelineId, nodeId] })],
+);
+
 export const AUDIT_ACTIONS = ['insert', 'update', 'delete'] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Types of the resources whose changes are recorded. `pipeline_data`: records that a pipeline keeps. */
 export const AUDIT_RESOURCES = [
+  'alert_rule',
   'api_key',
   'connection',
   'feature_flag',

@@ -2,6 +2,8 @@ import type { Clock } from '@connector-frame/engine';
 import type { Database } from '../../store/database.js';
 
 const CHANNEL = 'connector_frame_pipelines';
+/** Sent instead of the id of a pipeline when alert rules have changed. */
+export const RULES_CHANGED = 'alert_rules';
 /**
  * Milliseconds before reconnecting after a lost connection; until then, the sweep finds changes.
  */

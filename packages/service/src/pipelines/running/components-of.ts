@@ -4,6 +4,7 @@ import { validateConfig } from '@connector-frame/catalog/validate';
 import {
   ConnectorError,
   readTransform,
+  type AlertRecords,
   type Clock,
   type Components,
   type Enrichment,
@@ -21,7 +22,7 @@ import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/ope
 import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
 import { notRunning, withoutDetails } from './shared-output.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
-import type { Connector } from '../../store/store.js';
+import type { Connector, Pipeline } from '../../store/store.js';
 import type { StoredNode } from '../../store/tables.js';
 import { overridesOf, settingsAt } from '../config-overrides.js';
 
@@ -40,6 +41,8 @@ export interface ComponentTools {
   tableOf: (connector: Connector) => KeyValueTable;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
+  /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
+  alertsOf?: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) => AlertRecords;
 }
 
 /**
@@ -92,10 +95,11 @@ export async function componentsOf(
         const transform = row.transforms.get(node.component_id);
         if (transform) transforms.set(node.id, readTransform(transform.config));
       } else if (node.component_type === 'input') {
-        const input = connector && createInputOf(...(await partsOf(node, connector, secrets, tools)));
+        const input = connector && createInputOf(...(await partsOf(row.pipeline, node, connector, secrets, tools)));
         if (input) inputs.set(node.id, input);
       } else if (node.component_type === 'enrichment') {
-        const enrichment = connector && createEnrichmentOf(...(await partsOf(node, connector, secrets, tools)));
+        const enrichment =
+          connector && createEnrichmentOf(...(await partsOf(row.pipeline, node, connector, secrets, tools)));
         if (enrichment) enrichments.set(node.id, enrichment);
       } else if (node.component_type === 'output') {
         const output = connector && (await outputOf(row.pipeline, node, connector, secrets, tools));
@@ -117,14 +121,14 @@ const createEnrichmentOf = (...[type, config, context]: Parts): Enrichment | und
   connectors(type).createEnrichment?.(config, context);
 
 async function outputOf(
-  { organizationId }: RunningRow['pipeline'],
+  pipeline: Pipeline,
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
   tools: ComponentTools,
 ): Promise<Output | undefined> {
-  const create = async () => createOutputOf(...(await partsOf(node, connector, secrets, tools)));
-  if (connector.organizationId === organizationId) return create();
+  const create = async () => createOutputOf(...(await partsOf(pipeline, node, connector, secrets, tools)));
+  if (connector.organizationId === pipeline.organizationId) return create();
   try {
     const output = await create();
     return output && withoutDetails(output);
@@ -134,10 +138,11 @@ async function outputOf(
 }
 
 async function partsOf(
+  pipeline: Pipeline,
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
-  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, listenAt }: ComponentTools,
+  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, listenAt, alertsOf }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
@@ -149,6 +154,7 @@ async function partsOf(
     type,
     egress,
     clock,
+    ...(alertsOf && { alerts: alertsOf(pipeline, node.id) }),
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...withOwnTable(lookupsOf(connector.organizationId), connector, tableOf),
     ...(listen && { listen }),

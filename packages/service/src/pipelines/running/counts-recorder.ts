@@ -65,9 +65,9 @@ function countsIn(pipeline: Pipeline, report: JsonValue): CountsByNode | undefin
   if (!observation) return undefined;
   const { nodes } = stateOf(pipeline, { enabled: true, held: true, observation }, 0);
   return Object.fromEntries(
-    nodes.map(({ node_id, component_type: type, ingress, egress, errors }) => [
+    nodes.map(({ node_id, component_type: type, ingress, egress, errors, failed_attempts }) => [
       node_id,
-      { type, ingress, egress, errors },
+      { type, ingress, egress, errors, ...(failed_attempts > 0 && { failed_attempts }) },
     ]),
   );
 }

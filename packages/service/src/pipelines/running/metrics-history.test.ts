@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { intervalOf, MetricsHistory } from './metrics-history.js';
 
-const counts = (records: number, errors = 0) => ({
+const counts = (records: number, errors = 0, failedAttempts = 0) => ({
   ingress: { records, bytes: records * 10 },
   egress: { records: records - errors, bytes: (records - errors) * 10 },
   errors,
+  failedAttempts,
 });
 const START = intervalOf(1_700_000_004_000);
 
@@ -38,4 +39,40 @@ it('returns no negative counts when a node is removed', () => {
   history.begin(counts(50), START);
   expect(history.sample(counts(10), START)).toMatchObject({ ingress: { records: 0 } });
   expect(history.sample(counts(12), START + 10_000)).toMatchObject({ ingress: { records: 2 } });
+});
+
+it('continues with the totals of a changed pipeline without losing what was counted since the last sample', () => {
+  const history = new MetricsHistory();
+  history.begin(counts(50), START);
+  history.sample(counts(60), START);
+  // A node with 40 of the records is removed; 5 were counted since the sample, and 2 after it.
+  history.rebase(counts(65), counts(25));
+  expect(history.sample(counts(27), START + 10_000)).toMatchObject({ ingress: { records: 7, bytes: 70 } });
+});
+
+it('adds up whole intervals, and tells whether it covers all of them', () => {
+  const history = new MetricsHistory();
+  expect(history.last(60_000, START + 60_000)).toMatchObject({ errors: 0, isWhole: false });
+  history.begin(counts(0), START + 3_000);
+  history.sample(counts(5, 1), START);
+  history.sample(counts(9, 1, 2), START + 10_000);
+  history.sample(counts(30, 1, 2), START + 50_000);
+  expect(history.last(50_000, START + 60_000)).toEqual({
+    ingress: { records: 25, bytes: 250 },
+    egress: { records: 25, bytes: 250 },
+    errors: 0,
+    failedAttempts: 2,
+    isWhole: true,
+  });
+  expect(history.last(60_000, START + 60_000)).toMatchObject({ ingress: { records: 30 }, errors: 1, isWhole: false });
+});
+
+it('counts nothing twice after the clock was set back', () => {
+  const history = new MetricsHistory();
+  history.begin(counts(0), START);
+  history.sample(counts(5), START + 600_000);
+  expect(history.last(60_000, START + 60_000)).toMatchObject({ ingress: { records: 0 } });
+  history.sample(counts(7), START + 60_000);
+  history.sample(counts(8), START + 50_000);
+  expect(history.last(600_000, START + 660_000)).toMatchObject({ ingress: { records: 0 } });
 });

@@ -10,9 +10,12 @@ import {
 } from '@connector-frame/engine';
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
+import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
+import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
 import type { Vault } from '../../secrets/vault.js';
+import { createAlertWriter } from '../../store/alert-writer.js';
 import type { Database } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
@@ -20,7 +23,7 @@ import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } f
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
-import type { Connector, Reseal, Tables } from '../../store/store.js';
+import type { Connector, Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
@@ -28,14 +31,15 @@ import { EngineMetricsRecorder } from './engine-metrics.js';
 import { CountsRecorder } from './counts-recorder.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
+import { createEvaluator } from './create-evaluator.js';
 import { findOrphans } from './orphans.js';
 import { INTERVAL_SECONDS, intervalOf } from './metrics-history.js';
-import { listenForChanges } from './change-notifications.js';
+import { listenForChanges, RULES_CHANGED } from './change-notifications.js';
 import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
-export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf' | 'tableOf'> {
+export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf'> {
   /** Used by this engine only. */
   folder: string;
   database: Database;
@@ -54,6 +58,8 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf
   labeledPipelines?: number;
   /** Days for which the counts of pipelines are kept. Default 90. */
   metricsDays?: number;
+  /** Milliseconds until a firing alert is sent again; `undefined`: never. Default four hours. */
+  alertReminderMs?: number | undefined;
 }
 
 /** The embedded engine. */
@@ -76,6 +82,7 @@ const FLUSH = 2_000;
 const DISK = 1_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /**
  * Runs the pipelines of a database in this process. Resolves before they have started.
@@ -107,6 +114,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     now: () => clock.now(),
     epoch: lease.epoch,
     onFailure: warn('could not write the logs of pipelines; retrying'),
+    onEntry: (entry) => alerts.logged(entry),
   });
   const streams = join(folder, 'streams');
   const pipelines = join(folder, 'pipelines');
@@ -118,6 +126,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
   const keyValues = createKeyValueWriter(database, lease.epoch, keyValueLimits);
   const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
+  const signals = new EventSignals();
+  const alertWriter = createAlertWriter(database, lease.epoch);
   const tools = {
     ...rest,
     lookupsOf,
@@ -126,6 +136,9 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       get: async (keys) => (await lookupsOf(organizationId).keyValues?.of(id).get(keys)) ?? new Map(),
     }),
     clock,
+    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) =>
+      createAlertRecords(tables.alertEvents, signals, pipeline, nodeId),
+    beginFeed: (pipelineId: string, nodeId: string) => alertWriter.beginFeed(pipelineId, nodeId),
     bus,
     coordinator,
     holder: lease.holder,
@@ -137,7 +150,24 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     schemas: createEdgeSchemaWriter(database, lease.epoch),
     limits: () => ({ ...idleLimits(), ...limits }),
   };
-  const supervisor = new Supervisor({ pipelines: createRunningPipelines(database.queries), tools, log });
+  const supervisor = new Supervisor({
+    pipelines: createRunningPipelines(database.queries),
+    tools,
+    log,
+    onRulesChanged: () => alerts.wake(),
+  });
+  const alerts: AlertEvaluator = createEvaluator({
+    writer: alertWriter,
+    tables,
+    state,
+    token: lease.epoch,
+    supervisor,
+    logs,
+    signals,
+    remindMs: 'alertReminderMs' in options ? options.alertReminderMs : 4 * HOUR,
+    clock,
+    log,
+  });
   const recorder = new EngineMetricsRecorder(labeledPipelines);
   const counts = new CountsRecorder({
     writer: createCountsWriter(database.queries, lease.epoch),
@@ -154,6 +184,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
     if (closing.signal.aborted) return;
+    // A pipeline that is not known yet would look deleted.
+    alerts.start();
     logs.retain((id) => supervisor.has(id));
     await left?.forget((id, nodeId) => supervisor.has(id, nodeId)).catch(cleanUpFailed);
   }
@@ -188,6 +220,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   async function storeSchemas(isLast: boolean): Promise<void> {
     for (const pipeline of supervisor.running()) await pipeline.storeSchemas(isLast);
   }
+  async function recordCounts(): Promise<void> {
+    const until = Math.floor(clock.now() / MINUTE) * MINUTE;
+    await counts.record();
+    alerts.counted(until);
+  }
+  function sample(): void {
+    recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2));
+    void alerts.tick(intervalOf(clock.now()));
+  }
   const interval = INTERVAL_SECONDS * 1_000;
   const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
@@ -206,18 +247,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       () => supervisor.sweep(),
       'could not list pipelines; retrying',
     ),
-    repeat(
-      () => toNext(MINUTE),
-      () => counts.record(),
-      'could not store the counts of pipelines; retrying',
-    ),
-    repeat(
-      () => toNext(interval),
-      () => recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2)),
-      'could not sample metrics',
-    ),
+    repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
+    repeat(() => toNext(interval), sample, 'could not sample metrics'),
     repeat(() => DISK, logDisk, 'could not read the free disk space; retrying'),
-    listenForChanges(database, (id) => supervisor.changed(id), closing.signal, clock),
+    listenForChanges(
+      database,
+      (id) => (id === RULES_CHANGED ? alerts.wake() : supervisor.changed(id)),
+      closing.signal,
+      clock,
+    ),
   ];
 
   let ended: Promise<void> | undefined;
@@ -226,6 +264,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await supervisor.close();
     await started;
     await Promise.all(loops);
+    await alerts.close();
     // Before the logs, which receive what has changed. Without the lease, nothing is stored.
     await storeSchemas(true).catch(warn('could not store the last schemas of records; their last minute is lost'));
     await logs.close();
@@ -238,7 +277,13 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const close = (): Promise<void> => (ended ??= end());
 
-  const reported = createReportedEngine({ state, leases, clock, notify: () => undefined });
+  const reported = createReportedEngine({
+    state,
+    leases,
+    clock,
+    notify: () => undefined,
+    notifyRules: () => undefined,
+  });
   // Another process runs the pipelines now; this one must stop them.
   lease.lost.addEventListener('abort', () => void close());
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
@@ -260,6 +305,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     close,
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),
+    rulesChanged: () => engine().rulesChanged(),
     delivery: (id) => engine().delivery(id),
     samples: (id, nodeId, signal) => engine().samples(id, nodeId, signal),
     schemas: (id) => engine().schemas(id),

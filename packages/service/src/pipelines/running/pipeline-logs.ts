@@ -2,6 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PipelineLog, replaceFile, type LogEntry } from '@connector-frame/engine';
 import { isErrno } from '../../is-errno.js';
+import type { LoggedEntry } from '../../alerts/alert-evaluator.js';
 import type { FollowedEntry, LogFilter, LogStart } from '../engine.js';
 import { followed, LogFollowers, selects } from './log-followers.js';
 import { keyOf, lineOf, removalOf, storedLogs, type LogSource } from './log-lines.js';
@@ -15,6 +16,8 @@ export interface PipelineLogsOptions {
   epoch: number;
   /** Called when the file could not be written, once until it succeeds again. */
   onFailure: (error: unknown) => void;
+  /** Called with each new entry of a pipeline. */
+  onEntry?: (entry: LoggedEntry) => void;
 }
 
 /** Entries kept per pipeline. */
@@ -116,6 +119,14 @@ export class PipelineLogs {
     );
   }
 
+  /** Returns the stored entries of all pipelines after a sequence, in order. */
+  entriesAfter(sequence: number): LoggedEntry[] {
+    const entries = [...this.#logs.values()].flatMap(({ source, log }) =>
+      log.entries().flatMap((entry) => (entry.sequence > sequence ? loggedIn(source, entry) : [])),
+    );
+    return entries.sort((one, other) => one.entry.sequence - other.entry.sequence);
+  }
+
   /** Number of open streams. */
   get followers(): number {
     return this.#followers.size;
@@ -148,6 +159,7 @@ export class PipelineLogs {
       onAdd: (entry) => {
         this.#write(lineOf(source, entry));
         this.#followers.add(source, entry);
+        for (const logged of loggedIn(source, entry)) this.#options.onEntry?.(logged);
       },
     });
     const stored = { source, log };
@@ -211,6 +223,10 @@ export class PipelineLogs {
     if (length < API_CAPACITY) for (const log of logs) log.trim(length);
   }
 }
+
+/** Returns the entry if it is of a pipeline whose organization is known. */
+const loggedIn = ({ organizationId, pipelineId }: LogSource, entry: LogEntry): LoggedEntry[] =>
+  organizationId === undefined || pipelineId === undefined ? [] : [{ organizationId, pipelineId, entry }];
 
 const capacityOf = ({ pipelineId }: LogSource): number => (pipelineId === undefined ? API_CAPACITY : CAPACITY);
 const pathIn = (folder: string): string => join(folder, 'pipeline-logs.ndjson');

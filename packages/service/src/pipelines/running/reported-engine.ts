@@ -10,6 +10,8 @@ export interface ReportedEngineOptions {
   clock: Clock;
   /** Forwards the notification that a pipeline has changed. */
   notify: (pipelineId: string) => void;
+  /** Forwards the notification that alert rules have changed. */
+  notifyRules: () => void;
 }
 
 /**
@@ -17,7 +19,13 @@ export interface ReportedEngineOptions {
  * reports in the database and does not accept records. Logs and metrics are available only in the
  * process that runs the engine.
  */
-export function createReportedEngine({ state, leases, clock, notify }: ReportedEngineOptions): PipelineEngine {
+export function createReportedEngine({
+  state,
+  leases,
+  clock,
+  notify,
+  notifyRules,
+}: ReportedEngineOptions): PipelineEngine {
   const coordinator = createEmbeddedCoordinator({ store: state, now: () => clock.now() });
   let reading: Promise<HeldLease | undefined> | undefined;
   /** Reads the lease once for all requests that wait for it. */
@@ -26,6 +34,7 @@ export function createReportedEngine({ state, leases, clock, notify }: ReportedE
   return {
     ...noEngine,
     changed: notify,
+    rulesChanged: notifyRules,
     async status(pipeline) {
       const [engine, report] = await Promise.all([currentLease(), coordinator.reported(pipeline.id)]);
       const now = clock.now();

@@ -12,7 +12,6 @@ import {
   type LetterCounts,
   type LogEntry,
   type Losses,
-  type NodeCounts,
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
@@ -20,6 +19,8 @@ import {
   type RunnerLimits,
   type SchemaEvent,
 } from '@connector-frame/engine';
+import type { SpanCounts, TotalCounts } from '../../alerts/counts.js';
+import type { LastError, WatchedPipeline } from '../../alerts/watched-pipeline.js';
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
@@ -44,9 +45,13 @@ export interface RunningTools extends ComponentTools {
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
   schemas: EdgeSchemaWriter;
+  /** Stores where an input that delivers alerts begins, unless it is stored. */
+  beginFeed?: (pipelineId: string, nodeId: string) => Promise<void>;
   limits: () => Partial<RunnerLimits>;
 }
 
+/** Type of the inputs whose records are alerts. */
+const ALERTS_INPUT = 'monad-alerts';
 const CLOSED: Appended = { stored: false, reason: 'closed' };
 
 /**
@@ -70,6 +75,8 @@ export class RunningPipeline {
   #fingerprint: string | undefined;
   #pipeline: Pipeline | undefined;
   #organizationId: string | undefined;
+  #enabledSince: number | undefined;
+  #deliversAlerts = false;
   #failure: { at: number; code: string; message: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Set while appended records have to wait for a runner. */
@@ -99,6 +106,8 @@ export class RunningPipeline {
         else if (row.pipeline.enabled !== this.#pipeline?.enabled) {
           await (row.pipeline.enabled ? this.#runner.resume() : this.#runner.pause());
         } else this.#runner.retryNow();
+        this.#noteEnabled(row.pipeline);
+        this.#deliversAlerts = alertsInputOf(row) !== undefined;
         this.#pipeline = row.pipeline;
         this.stamp = row.stamp;
         this.#failure = undefined;
@@ -164,12 +173,12 @@ export class RunningPipeline {
   }
 
   /** Returns status and counts synchronously, for the row that was applied last. */
-  summary(): NodeCounts & { status: PipelineStatus } {
+  summary(): TotalCounts & { status: PipelineStatus } {
     const enabled = this.#pipeline?.enabled ?? true;
-    if (this.#runner) return this.#runner.summary(enabled);
+    if (this.#runner) return summaryOf(this.#runner, enabled);
     const none = { records: 0, bytes: 0 };
     const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
-    return { status, ingress: none, egress: none, errors: 0 };
+    return { status, ingress: none, egress: none, errors: 0, failedAttempts: 0 };
   }
 
   /** Returns the measurements of each node, or none before the first row was applied. */
@@ -218,6 +227,29 @@ export class RunningPipeline {
   /** The pipeline as it was applied last. */
   get pipeline(): Pipeline | undefined {
     return this.#pipeline;
+  }
+
+  /** Returns the pipeline as alert rules see it, or `undefined` before the first row was applied. */
+  watched(): WatchedPipeline | undefined {
+    const pipeline = this.#pipeline;
+    if (!pipeline) return undefined;
+    return {
+      id: this.id,
+      organizationId: pipeline.organizationId,
+      name: pipeline.name,
+      isEnabled: pipeline.enabled,
+      status: this.summary().status,
+      enabledSince: this.#enabledSince,
+      deliversAlerts: this.#deliversAlerts,
+      counted: (ms, now): SpanCounts => this.history.last(ms, now),
+      slugOf: (nodeId) => pipeline.nodes.find(({ id }) => id === nodeId)?.slug,
+      lastError: (): LastError | undefined => {
+        const last = this.#log.entries().findLast(({ level }) => level === 'error');
+        if (!last) return undefined;
+        const { at, code, message, nodeId } = last;
+        return { at, code, message, ...(nodeId !== undefined && { nodeId }) };
+      },
+    };
   }
 
   /** Returns whether the pipeline may contain a node. Exact once a row has been applied. */
@@ -305,15 +337,26 @@ export class RunningPipeline {
     return join(this.#tools.folder, this.id);
   }
 
+  #noteEnabled({ enabled, updatedAt }: Pipeline): void {
+    const now = this.#tools.clock.now();
+    if (!enabled) this.#enabledSince = undefined;
+    // What an earlier process ran was enabled at least since its last change.
+    else if (!this.#pipeline) this.#enabledSince = Math.min(now, updatedAt.getTime());
+    else this.#enabledSince ??= now;
+  }
+
   async #createRunner(row: RunningRow): Promise<void> {
     const { bus, coordinator, holder, clock, limits, vaultOf, reseal } = this.#tools;
     const { id, nodes, edges, enabled, organizationId } = row.pipeline;
+    const alertsInput = alertsInputOf(row);
+    // Before its output is reached, which may take long: what happens meanwhile is delivered later.
+    if (alertsInput !== undefined) await this.#tools.beginFeed?.(id, alertsInput);
     const vault = await vaultOf(organizationId);
     const opened = openedOf(row, vault, this.#tools.catalog);
     const components = await componentsOf(row, opened, this.#tools, resolverOf(row.transformSecrets, vault));
     const reseals = [...row.connectors.keys()].flatMap((connectorId) => opened.get(connectorId)?.reseals ?? []);
     await reseal(reseals);
-    await this.#discardRunner(row);
+    const last = await this.#discardRunner(row);
     await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
     const runner = new PipelineRunner({
@@ -337,7 +380,9 @@ export class RunningPipeline {
     }
     this.#runner = runner;
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
-    this.history.begin(runner.summary(enabled), clock.now());
+    const first = summaryOf(runner, enabled);
+    if (last) this.history.rebase(last, first);
+    else this.history.begin(first, clock.now());
     this.sampledLetters ??= runner.letters;
     this.#releaseAppends();
   }
@@ -349,10 +394,13 @@ export class RunningPipeline {
     this.#schemas.watch(detected, isKnown ? new Map() : await this.#tools.schemas.load(this.id, detected, all));
   }
 
-  /** Stops the previous runner. It finishes its current work and accepts records until then. */
-  async #discardRunner(row: RunningRow): Promise<void> {
+  /**
+   * Stops the previous runner. It finishes its current work and accepts records until then.
+   * @returns its last totals, or `undefined` if there was none
+   */
+  async #discardRunner(row: RunningRow): Promise<TotalCounts | undefined> {
     const before = this.#runner;
-    if (!before) return;
+    if (!before) return undefined;
     this.#log.add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
     await before.pause();
     this.#holdAppends();
@@ -361,6 +409,7 @@ export class RunningPipeline {
     const kept = new Set(row.pipeline.nodes.map(({ id }) => id));
     for (const node of this.#pipeline?.nodes ?? [])
       if (node.component_type === 'input' && !kept.has(node.id)) await this.#tools.bus.remove(`${this.id}.${node.id}`);
+    return summaryOf(before, row.pipeline.enabled);
   }
 
   /** Makes appended records wait for the next runner. */
@@ -393,6 +442,18 @@ export class RunningPipeline {
     return done;
   }
 }
+
+/** Returns the node of the input if it delivers alerts. */
+const alertsInputOf = ({ pipeline, connectors }: RunningRow): string | undefined =>
+  pipeline.nodes.find(
+    (node) =>
+      node.component_type === 'input' && node.enabled && connectors.get(node.component_id)?.type === ALERTS_INPUT,
+  )?.id;
+
+const summaryOf = (runner: PipelineRunner, enabled: boolean): TotalCounts & { status: PipelineStatus } => ({
+  ...runner.summary(enabled),
+  failedAttempts: runner.failedAttempts,
+});
 
 /**
  * Returns the row as it will be once the reseals are stored. Resealing must not recreate the

@@ -31,6 +31,8 @@ export interface SupervisorOptions {
   pipelines: RunningPipelines;
   tools: RunningTools;
   log: Logger;
+  /** Called when alert rules have changed. */
+  onRulesChanged?: () => void;
 }
 
 /** Milliseconds that appended records wait for changes that have not been read yet. */
@@ -100,6 +102,10 @@ export class Supervisor implements PipelineEngine {
     if (this.#closing.signal.aborted) return;
     if (nodes) this.#index.set(this.#ofId(pipelineId), inputsOf(nodes));
     this.#reader.enqueue(pipelineId, true);
+  }
+
+  rulesChanged(): void {
+    this.#options.onRulesChanged?.();
   }
 
   delivery(pipelineId: string): PipelineDelivery | undefined {
