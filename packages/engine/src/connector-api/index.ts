@@ -14,7 +14,17 @@ export { systemClock, type Clock } from './clock.js';
 export type { ConnectorCode, ConnectorContext, CreateInput, CreateOutput, ListenAt } from './connector-code.js';
 export { ConnectorError, failureOf, type Failure, type FailureKind } from './connector-error.js';
 export { encodeLines, type Around } from './encode-lines.js';
-export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
+export type {
+  Appended,
+  AppendOptions,
+  Input,
+  NotStored,
+  Page,
+  PageInput,
+  PushInput,
+  Sink,
+  Unreadable,
+} from './input.js';
 export * from './key-path.js';
 export type { LogEntry, NewLogEntry } from './log-entry.js';
 export {
@@ -30,4 +40,5 @@ export {
 } from './output.js';
 export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
 export { isRecord, type DataRecord, type JsonValue } from './record.js';
+export type { Suspension } from './suspension.js';
 export type * from './tester.js';

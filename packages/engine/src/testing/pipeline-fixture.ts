@@ -15,6 +15,8 @@ import { ConnectorError, WRITTEN, type Input, type Output, type WriteResult } fr
 import { DeadLetters } from '../delivery/dead-letters.js';
 import { PipelineRunner } from '../control/pipeline-runner.js';
 import type { RunnerLimits } from '../delivery/runner-options.js';
+import type { Suspension } from '../connector-api/suspension.js';
+import type { Meter } from '../pipeline/meter.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
@@ -106,6 +108,8 @@ export interface World {
     transforms?: Record<string, TransformConfig>;
     holder?: string;
     limits?: Partial<RunnerLimits>;
+    meter?: Meter;
+    suspension?: Suspension;
   }): PipelineRunner;
   deadLetters(): Promise<DataRecord[]>;
 }
@@ -131,7 +135,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
     reopen() {
       bus = openBus();
     },
-    runner({ definition, inputs, outputs, transforms = {}, holder = 'worker', limits = {} }) {
+    runner({ definition, inputs, outputs, transforms = {}, holder = 'worker', limits = {}, ...rest }) {
       const runner = new PipelineRunner({
         definition,
         components: {
@@ -143,6 +147,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
         coordinator: createEmbeddedCoordinator({ store }),
         holder,
         folder: join(folder, 'p'),
+        ...rest,
         limits: { reconcile: 20, leaseTtl: 5_000, grace: 300, retryCap: 20, ...limits },
       });
       runners.push(runner);
