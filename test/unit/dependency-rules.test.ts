@@ -92,6 +92,8 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     ],
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
     sharing: ['api-error.ts', 'store'],
+    usage: ['store'],
+    billing: ['api-error.ts', 'auth', 'store', 'usage'],
     pipelines: [
       'api-error.ts',
       'clock.ts',
@@ -103,6 +105,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'secrets',
       'semaphore.ts',
       'store',
+      'usage',
     ],
     ingest: [
       'api-error.ts',
@@ -122,6 +125,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'api-error.ts',
       'audit',
       'auth',
+      'billing',
       'clock.ts',
       'connectors',
       'embed',
@@ -135,6 +139,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'sharing',
       'store',
       'semaphore.ts',
+      'usage',
     ],
   },
 };

@@ -49,6 +49,11 @@ export interface AppSettings {
   nodeData?: boolean;
   /** Whether nodes of pipelines may override settings of their connectors. Default true. */
   configOverrides?: boolean;
+  /**
+   * Page of the host on which an account pays for a product, with `{billing_account_id}` and
+   * `{product_id}`.
+   */
+  checkoutUrl?: string;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -134,6 +139,7 @@ export function createApp(deps: AppDeps): App {
       limits,
       nodeData: settings.nodeData ?? true,
       configOverrides: settings.configOverrides ?? true,
+      checkoutUrl: settings.checkoutUrl,
       metrics,
       clock,
       ingest: createIngestContext(deps, settings),

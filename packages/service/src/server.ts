@@ -153,6 +153,10 @@ async function engineOptions(
       minFreeBytes: env.MIN_FREE_BYTES,
     },
     metricsDays: env.METRICS_DAYS,
+    usageDays: env.USAGE_DAYS,
+    ...(env.USAGE_WEBHOOK_URL !== undefined && env.USAGE_WEBHOOK_SECRET
+      ? { usageWebhook: { url: env.USAGE_WEBHOOK_URL, secret: env.USAGE_WEBHOOK_SECRET } }
+      : {}),
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
@@ -293,6 +297,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     nodeData: env.NODE_DATA === 'on',
     configOverrides: env.CONFIG_OVERRIDES === 'on',
     syslog: syslogSettings(env),
+    ...(env.BILLING_CHECKOUT_URL === undefined ? {} : { checkoutUrl: env.BILLING_CHECKOUT_URL }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }

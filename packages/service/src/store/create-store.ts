@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm';
 import { createApiKeys } from './api-keys.js';
 import { createAuditLogs } from './audit-logs.js';
+import { createBillingAccounts, createBillingMembers, createBillingSubscriptions } from './billing-accounts.js';
+import { createBillingProducts } from './billing-products.js';
+import { createBillingRoles, createBillingRoleUsers } from './billing-roles.js';
 import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
@@ -10,12 +13,15 @@ import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
 import { createPipelines } from './pipelines.js';
+import { createQuotas } from './quotas.js';
 import { createResourceShares, createSharePolicies } from './resource-shares.js';
 import { createRoles } from './roles.js';
 import { createSecrets } from './secrets.js';
 import { createShareViews } from './share-views.js';
+import { createStorageTypeCosts } from './storage-type-costs.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
+import { createUsage } from './usage.js';
 
 /** Creates the store on either database. The schema must be up to date (`migrate`). */
 export function createStore(database: Database): Store {
@@ -52,6 +58,15 @@ function tables(queries: Queries): Tables {
     pipelines: createPipelines(queries),
     pipelineCounts: createPipelineCounts(queries),
     edgeSchemas: createEdgeSchemas(queries),
+    usage: createUsage(queries),
+    storageTypeCosts: createStorageTypeCosts(queries),
+    billingAccounts: createBillingAccounts(queries),
+    billingMembers: createBillingMembers(queries),
+    billingProducts: createBillingProducts(queries),
+    billingSubscriptions: createBillingSubscriptions(queries),
+    billingRoles: createBillingRoles(queries),
+    billingRoleUsers: createBillingRoleUsers(queries),
+    quotas: createQuotas(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

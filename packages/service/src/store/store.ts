@@ -7,9 +7,14 @@ import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AuditLogs } from './audit-logs.js';
+import type { BillingAccounts, BillingMembers, BillingSubscriptions } from './billing-accounts.js';
+import type { BillingProducts } from './billing-products.js';
+import type { BillingRoles, BillingRoleUsers } from './billing-roles.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
+import type { Quotas } from './quotas.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
+import type { StorageTypeCosts } from './storage-type-costs.js';
 import type {
   apiKeys,
   connectors,
@@ -22,6 +27,7 @@ import type {
   secrets,
   transforms,
 } from './tables.js';
+import type { Usage } from './usage.js';
 
 /** An organization. One without `parentId` is a parent; the others are its teams. */
 export type Organization = InferSelectModel<typeof organizations>;
@@ -386,6 +392,15 @@ export interface Tables {
   readonly pipelines: Pipelines;
   readonly pipelineCounts: PipelineCounts;
   readonly edgeSchemas: EdgeSchemaReader;
+  readonly usage: Usage;
+  readonly storageTypeCosts: StorageTypeCosts;
+  readonly billingAccounts: BillingAccounts;
+  readonly billingMembers: BillingMembers;
+  readonly billingProducts: BillingProducts;
+  readonly billingSubscriptions: BillingSubscriptions;
+  readonly billingRoles: BillingRoles;
+  readonly billingRoleUsers: BillingRoleUsers;
+  readonly quotas: Quotas;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }

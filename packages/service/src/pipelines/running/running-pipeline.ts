@@ -13,23 +13,27 @@ import {
   type LogEntry,
   type Losses,
   type NodeCounts,
+  type NotStored,
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
   type RecordSample,
   type RunnerLimits,
   type SchemaEvent,
+  type Suspension,
 } from '@connector-frame/engine';
 import type { OrganizationVault } from '../../secrets/vault.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
 import type { NodeMeasurement } from '../../node-metrics.js';
 import type { EdgeSchemaWriter } from '../../store/edge-schemas.js';
+import type { UsageMeter } from '../../usage/usage-meter.js';
 import type { PipelineDelivery, PipelineSchemas } from '../engine.js';
 import { isDetected, isTold } from '../schema-detection.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
+import { meteredNodes } from './metered-nodes.js';
 import { MetricsHistory } from './metrics-history.js';
 import type { PipelineLogs } from './pipeline-logs.js';
 
@@ -44,6 +48,9 @@ export interface RunningTools extends ComponentTools {
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
   schemas: EdgeSchemaWriter;
+  meter: Pick<UsageMeter, 'of'>;
+  /** Returns why the pipelines of an organization are held back. */
+  suspensionOf: (organizationId: string) => Suspension | undefined;
   limits: () => Partial<RunnerLimits>;
 }
 
@@ -131,13 +138,35 @@ export class RunningPipeline {
   }
 
   /** Returns why the pipeline accepts no records now, or `undefined` if it does. */
-  async full(): Promise<'full' | 'no_space' | undefined> {
+  async full(): Promise<NotStored | undefined> {
     try {
       return await this.#runner?.full();
     } catch {
       // `append` reports the error.
       return undefined;
     }
+  }
+
+  /** `undefined` until the pipeline was read. */
+  get organizationId(): string | undefined {
+    return this.#organizationId;
+  }
+
+  /** Adds a warning to the log. */
+  warn(code: string, message: string): void {
+    this.#log.add({ level: 'warn', code, message });
+  }
+
+  /** Applies what `suspensionOf` returns now. */
+  async suspend(): Promise<void> {
+    // At once for records that arrive: the runner may be busy with a change.
+    const runner = this.#runner;
+    await runner?.suspend(this.#suspension);
+    await this.#serialize(async () => this.#runner?.suspend(this.#suspension));
+  }
+
+  get #suspension(): Suspension | undefined {
+    return this.#organizationId === undefined ? undefined : this.#tools.suspensionOf(this.#organizationId);
   }
 
   /**
@@ -316,6 +345,7 @@ export class RunningPipeline {
     await this.#discardRunner(row);
     await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
+    const suspension = this.#suspension;
     const runner = new PipelineRunner({
       definition: { id, nodes, edges },
       components,
@@ -326,6 +356,8 @@ export class RunningPipeline {
       log: this.#log,
       samples: this.#samples,
       schemas: this.#schemas,
+      meter: this.#tools.meter.of(meteredNodes(row)),
+      ...(suspension && { suspension }),
       clock,
       limits: limits(),
     });
@@ -336,6 +368,8 @@ export class RunningPipeline {
       throw error;
     }
     this.#runner = runner;
+    // It may have changed during the start.
+    await runner.suspend(this.#suspension);
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
     this.history.begin(runner.summary(enabled), clock.now());
     this.sampledLetters ??= runner.letters;
