@@ -83,12 +83,13 @@ export async function operationsOf(app: App): Promise<Operation[]> {
 /**
  * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}`, `{edge}`
  * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has. For
- * `{resource_id}`: `resource_shares`, an output.
+ * `{resource_id}`: `resource_shares`, an output; for `{billing_role}` and `{billing_user}`:
+ * `billing_roles` and `billing_users`.
  */
 export type Ids = Record<string, string>;
 
 /** Ids that every service has. */
-const shipped: Ids = { repository: 'cloudtrail-actor' };
+const shipped: Ids = { repository: 'cloudtrail-actor', 'storage-types': 'dev-null' };
 
 /**
  * Fills in the parameters of a path, and adds the required query.
@@ -99,6 +100,8 @@ export function fillPath(operation: Operation, organization: { org: string; pare
     .replace('/{node}', `/${ids['nodes'] ?? 'no-node'}`)
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
     .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
+    .replace('/{billing_role}', `/${ids['billing_roles'] ?? 'no-role'}`)
+    .replace('/{billing_user}', `/${ids['billing_users'] ?? 'no-user'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
   const query = operation.query.map(([name, value]) => [name, value ?? ids[name.replace(/_ids$/, 's')] ?? '']);
   const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBilling } from '../../../../test/support/billing.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { databaseBytes } from '../../../../test/support/canary/places.js';
 import { embedded } from '../../../../test/support/databases.js';
@@ -100,6 +101,10 @@ describe('cross-origin requests (S24)', () => {
       'api-keys': acme.id,
       api_keys: acme.id,
       roles: acme.id,
+      ...(await createBilling(
+        (method, path, body) => service.call(method, path, { key: acme.key, ...(body && { body }) }),
+        acme.team,
+      )),
     };
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);
     expect(reads.length).toBeGreaterThan(15);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBilling } from '../../../../test/support/billing.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { READ_ONLY_FIELDS } from './known-fields.js';
@@ -171,6 +172,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'O', type: 'dev-null', config: {} },
     });
+    const billing = await createBilling(
+      (method, url, body) => service.call(method, url, { key: acme.key, ...(body && { body }) }),
+      acme.team,
+    );
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
     // A replay stores nothing, and needs an engine. An edge is changed without a response body.
@@ -180,7 +185,12 @@ describe('read-only fields (S25)', () => {
     );
     expect(writes.length).toBeGreaterThan(8);
     for (const operation of writes) {
-      const own = operation.idFields.includes('organization_id') ? { organization_id: acme.team } : {};
+      const own = {
+        ...(operation.idFields.includes('organization_id') && { organization_id: acme.team }),
+        // A quota is either of an organization or of an account.
+        ...(operation.idFields.includes('billing_account_id') && { billing_account_id: undefined }),
+        ...(operation.idFields.includes('product_id') && { product_id: billing['products'] }),
+      };
       const at = operation.path
         .replace('{org}', acme.team)
         .replace('{parent_org}', acme.id)
@@ -189,6 +199,10 @@ describe('read-only fields (S25)', () => {
         .replace('pipelines/{id}', `pipelines/${pipeline.id}`)
         .replace('transforms/{id}', `transforms/${transform.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)
+        .replace('accounts/{id}', `accounts/${billing['accounts']}`)
+        .replace('{billing_role}', billing['billing_roles'] ?? '')
+        .replace('products/{id}', `products/${billing['products']}`)
+        .replace('quotas/{id}', `quotas/${billing['quotas']}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)
         .replace('organizations/{id}', `organizations/${acme.team}`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { createBilling } from '../../../../test/support/billing.js';
 import { embedded, postgresql } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import {
@@ -63,6 +64,10 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         'api-keys': keys.body.api_keys[0].id,
         api_keys: keys.body.api_keys[0].id,
         roles,
+        ...(await createBilling(
+          (method, path, body) => service.call(method, path, { key: tenant.key, ...(body && { body }) }),
+          tenant.team,
+        )),
       },
     };
   }
@@ -88,6 +93,16 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
       owned.push(
         await run(`select * from pipeline_components where organization_id = '${tenant.team}' order by connector_id`),
       );
+      for (const table of [
+        'billing_products',
+        'billing_accounts',
+        'billing_members',
+        'billing_subscriptions',
+        'billing_roles',
+        'billing_role_users',
+        'quotas',
+      ])
+        owned.push(await run(`select * from ${table} where owner_organization_id = '${tenant.id}' order by id`));
       owned.push(await run(`select * from organizations where id in ('${tenant.id}', '${tenant.team}') order by id`));
       return JSON.stringify(owned);
     });
@@ -165,17 +180,28 @@ describe.each([embedded(), postgresql()])('isolation of organizations on $name (
         pipeline_id: a.ids['pipelines'],
         node_id: a.ids['nodes'],
         role_id: a.ids['roles'],
+        billing_account_id: a.ids['accounts'],
+        product_id: a.ids['products'],
       };
       if (foreign[field] === undefined)
         throw new Error(`${operation.id} takes an id this test does not know: ${field}.`);
       const path = fillPath(operation, { org: b.tenant.team, parent_org: b.tenant.id }, b.ids);
-      const own = operation.idFields.includes('organization_id') ? { organization_id: b.tenant.team } : {};
+      // A quota is either of an organization or of an account.
+      const isOwned = operation.idFields.includes('organization_id') && field !== 'billing_account_id';
+      const own = { organization_id: isOwned ? b.tenant.team : undefined };
       const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
       const got = await send(operation, path, { key: b.tenant.key }, body(foreign[field]));
       const unknown = await send(operation, path, { key: b.tenant.key }, body(UNKNOWN));
       // Building and creating a key report the unknown id as an invalid field of the body. Removing
       // ignores unknown ids.
-      const status = { buildIntegration: 422, removeIntegration: 204, createRoleKey: 400 }[operation.id] ?? 404;
+      const statuses: Record<string, number> = {
+        buildIntegration: 422,
+        removeIntegration: 204,
+        createRoleKey: 400,
+        createQuota: 400,
+        createBillingSubscription: 400,
+      };
+      const status = statuses[operation.id] ?? 404;
       expect([operation.id, field, got.status, got.text]).toEqual([operation.id, field, status, unknown.text]);
     }
     expect(await everythingOf(a)).toBe(before);

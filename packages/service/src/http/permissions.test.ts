@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { createBilling } from '../../../../test/support/billing.js';
 import { embedded } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -80,6 +81,10 @@ describe('permissions of API keys', () => {
       resource_shares: shared.body.id,
       api_keys: key,
       'api-keys': key,
+      ...(await createBilling(
+        (method, path, body) => service.call(method, path, { key: acme.key, ...(body && { body }) }),
+        acme.team,
+      )),
     };
   });
   afterAll(async () => {
@@ -155,8 +160,14 @@ describe('permissions of API keys', () => {
       '/organizations/{org}/pipelines',
       '/pipeline_edges/edge_condition_operator_types',
       '/pipeline_edges/edge_condition_rules',
+      '/{org}/metrics',
       '/{org}/metrics/pipelines/{id}',
       '/{org}/metrics/pipelines/{id}/{node}',
+      '/{org}/metrics/storage-types',
+      '/{org}/metrics/storage-types/details',
+      '/{org}/metrics/storage-types/summary',
+      '/{org}/metrics/storage-types/{storage_type}/details',
+      '/{org}/metrics/storage-types/{storage_type}/summary',
       '/{org}/pipeline_summary',
       '/{org}/pipelines',
       '/{org}/pipelines/metrics',
@@ -166,14 +177,23 @@ describe('permissions of API keys', () => {
       '/{org}/pipelines/{id}/status',
       '/{org}/pipelines/{id}/status/{node}',
       '/{org}/pipelines/{id}/{node}/metrics',
+      '/{org}/quotas',
     ]);
   });
 
-  it('of the role Contributor exclude writes of organizations, shares and roles', () => {
+  it('of the role Contributor exclude writes of organizations, shares, roles, quotas and billing', () => {
     const missing = permissions.filter((slug) => !defaultRoles.contributor.permissions.includes(slug));
     expect(missing).toEqual([
+      'billing_account:delete',
+      'billing_account:role:delete',
+      'billing_account:role:write',
+      'billing_account:write',
+      'billing_product:delete',
+      'billing_product:write',
       'organization:delete',
       'organization:write',
+      'quota:delete',
+      'quota:write',
       'resource_share:write',
       'role:delete',
       'role:write',

@@ -23,7 +23,7 @@ export function neededPermissions(access: Exclude<Access, { public: true }>): re
 
 /** A response as data, so that it can be stored and replayed for the same `Idempotency-Key`. */
 export interface ResponseData {
-  status: 200 | 201 | 204 | 304;
+  status: 200 | 201 | 202 | 204 | 304;
   /**
    * Strings (serialized JSON) and bytes are sent unchanged. `headers` must contain the
    * `Content-Encoding` of bytes.
@@ -87,7 +87,7 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   idempotent?: boolean;
   /** Accepts `If-Match`. */
   conditional?: boolean;
-  response: { status: 200 | 201 | 204; description: string; schema?: z.ZodType; contentType?: string };
+  response: { status: 200 | 201 | 202 | 204; description: string; schema?: z.ZodType; contentType?: string };
   /** Error statuses besides those that the other properties imply. */
   errorStatuses?: readonly number[];
 }

@@ -33,6 +33,8 @@ export interface RouteContext {
   nodeData: boolean;
   /** Whether nodes of pipelines may get new overrides. */
   configOverrides: boolean;
+  /** Template of the page on which an account pays for a product. */
+  checkoutUrl: string | undefined;
   metrics: Metrics;
   clock: Clock;
   /** URLs, ports and tokens of connectors that receive records. */

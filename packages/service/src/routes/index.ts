@@ -3,6 +3,10 @@ import { createLogStreams } from '../http/log-streams.js';
 import type { Route } from '../http/route.js';
 import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
+import { billingAccountRoutes } from './billing-accounts.js';
+import { billingProductRoutes } from './billing-products.js';
+import { billingRoleRoutes } from './billing-roles.js';
+import { billingStatementRoutes } from './billing-statements.js';
 import { catalogRoutes } from './catalog.js';
 import { connectionTestRoutes } from './connection-tests.js';
 import { connectorPreviewRoutes } from './connector-previews.js';
@@ -19,6 +23,7 @@ import { logStreamRoutes } from './log-streams.js';
 import { edgeSchemaRoutes } from './edge-schemas.js';
 import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
+import { organizationMetricsRoutes } from './organization-metrics.js';
 import { organizationRoutes } from './organizations.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
 import { pipelineDeliveryRoutes } from './pipeline-delivery.js';
@@ -26,15 +31,18 @@ import { pipelineMetricsRoutes } from './pipeline-metrics.js';
 import { pipelineOverviewRoutes } from './pipeline-overview.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
+import { quotaRoutes } from './quotas.js';
 import { resourceShareRoutes } from './resource-shares.js';
 import { roleKeyRoutes } from './role-keys.js';
 import { roleRoutes } from './roles.js';
 import { sandboxRoutes } from './sandbox.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
+import { storageTypeCostRoutes } from './storage-type-costs.js';
 import { transformTypeRoutes } from './transform-types.js';
 import { transformRepositoryRoutes } from './transform-repository.js';
 import { transformRoutes } from './transforms.js';
+import { usageRoutes } from './usage.js';
 
 export interface AllRoutesOptions {
   context: RouteContext;
@@ -84,6 +92,14 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...roleKeyRoutes(context),
     ...roleRoutes(context),
     ...auditLogRoutes(context),
+    ...organizationMetricsRoutes(context),
+    ...usageRoutes(context),
+    ...storageTypeCostRoutes(context),
+    ...quotaRoutes(context),
+    ...billingAccountRoutes(context),
+    ...billingRoleRoutes(context),
+    ...billingProductRoutes(context),
+    ...billingStatementRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),
     ...(dropIn ? dropInRoutes(dropIn) : []),
