@@ -34,7 +34,7 @@ const steps = {
 const words = process.argv.slice(2);
 const step = steps[words[0]];
 const isFiltered = words.length > 0 && !step;
-const { browsers, built } = await prepare({ files: isFiltered ? selectTests(words) : undefined, webkit: true });
+const { browsers, built } = await prepare({ files: isFiltered ? selectTests(words) : undefined, long: true });
 const tally = createTally();
 tally.count(isFiltered ? 'build' : 'build and types', built);
 if (built) {

@@ -1,10 +1,12 @@
 import { build } from './build.mjs';
 import { ensureBrowser } from './ensure-browser.mjs';
 import { ensureFirefox } from './ensure-firefox.mjs';
+import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
 import { ensureKcat } from './ensure-kcat.mjs';
 import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
+import { ensurePython } from './ensure-python.mjs';
 import { ensureRsyslog } from './ensure-rsyslog.mjs';
 import { ensureWebkit } from './ensure-webkit.mjs';
 import { needsOf } from './test-needs.mjs';
@@ -16,27 +18,31 @@ import { needsOf } from './test-needs.mjs';
 const ensure = {
   Chromium: ensureBrowser,
   Firefox: ensureFirefox,
+  Go: ensureGo,
   WebKitGTK: ensureWebkit,
   iproute2: ensureIproute,
   kcat: ensureKcat,
   PostgreSQL: ensurePostgres,
+  Python: ensurePython,
   rsyslog: ensureRsyslog,
 };
+
+const LONG_ONLY = new Set(['Go', 'Python', 'WebKitGTK']);
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the
  * browsers and what is missing, and whether the build succeeded.
  * @param files the test files to prepare for; by default, everything is installed and built, and
  *   types are checked
- * @param webkit whether to install WebKit as well, which only the long run uses
+ * @param long whether to find what only the long run uses, too
  */
-export async function prepare({ files, webkit = false } = {}) {
+export async function prepare({ files, long = false } = {}) {
   await ensurePackages();
   const needs = files && needsOf(files);
   const env = {};
   const missing = [];
   for (const name of needs?.programs ?? Object.keys(ensure)) {
-    if (name === 'WebKitGTK' && !webkit) continue;
+    if (LONG_ONLY.has(name) && !long) continue;
     const found = await ensure[name]();
     if (found === undefined) missing.push(name);
     else if (typeof found === 'object') Object.assign(env, found);

@@ -25,6 +25,7 @@ export const needs = {
   // Journeys and checks of the packages as they are published.
   'test/browser/': { build: packages },
   'test/unit/': { build: packages },
+  'test/unit/generated-clients.test.ts': { programs: ['Go', 'Python'] },
 };
 
 /**

@@ -13,6 +13,7 @@ import { freePort } from '../support/free-port.js';
 import { codeOf, makeFolder, start, writeCode } from '../support/guides.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
+import { long } from '../support/long.js';
 import { press } from '../support/press.js';
 
 /**
@@ -124,30 +125,36 @@ test('a client component handles the save', async () => {
   await close();
 });
 
-test('requests to a backend on another server pass through the guide’s rewrites', async () => {
-  const host = createHost({
-    serviceUrl: world.service.url,
-    apiKey: world.apiKey,
-    authorizeTenant: (_, tenantId) => (tenantId === 'acme' ? world.team : null),
-  });
-  const backend = await serve(toNodeHandler(host));
-  const other = await makeFolder();
-  onTestFinished(() => Promise.all([backend.close(), other.remove()]).then(() => undefined));
-  await write('app/layout.tsx', layout, other.path);
-  await write('app/connect/page.tsx', await codeOf('react', 'app/connect/page.tsx'), other.path);
-  const config = await codeOf('nextjs', 'next.config.mjs');
-  await write('next.config.mjs', config.replace('http://localhost:3000', backend.origin), other.path);
-  const env = { PORT: new URL(proxied).port, NEXT_TELEMETRY_DISABLED: '1' };
-  await promisify(execFile)(process.execPath, [next, 'build'], {
-    cwd: other.path,
-    env: { ...process.env, ...env, NODE_ENV: 'production' },
-  });
-  const running = await start([next, 'start'], other.path, env, proxied);
-  const page = await browser.newPage();
-  onTestFinished(async () => {
-    await page.close();
-    await running.stop();
-  });
-  await page.goto(`${proxied}/connect`);
-  await form(page).getByLabel('Organization URL').waitFor();
-}, 240_000);
+// It builds a second application, which takes as long as everything else here.
+const inLongRun = long ? test : () => undefined;
+inLongRun(
+  'requests to a backend on another server pass through the guide’s rewrites',
+  async () => {
+    const host = createHost({
+      serviceUrl: world.service.url,
+      apiKey: world.apiKey,
+      authorizeTenant: (_, tenantId) => (tenantId === 'acme' ? world.team : null),
+    });
+    const backend = await serve(toNodeHandler(host));
+    const other = await makeFolder();
+    onTestFinished(() => Promise.all([backend.close(), other.remove()]).then(() => undefined));
+    await write('app/layout.tsx', layout, other.path);
+    await write('app/connect/page.tsx', await codeOf('react', 'app/connect/page.tsx'), other.path);
+    const config = await codeOf('nextjs', 'next.config.mjs');
+    await write('next.config.mjs', config.replace('http://localhost:3000', backend.origin), other.path);
+    const env = { PORT: new URL(proxied).port, NEXT_TELEMETRY_DISABLED: '1' };
+    await promisify(execFile)(process.execPath, [next, 'build'], {
+      cwd: other.path,
+      env: { ...process.env, ...env, NODE_ENV: 'production' },
+    });
+    const running = await start([next, 'start'], other.path, env, proxied);
+    const page = await browser.newPage();
+    onTestFinished(async () => {
+      await page.close();
+      await running.stop();
+    });
+    await page.goto(`${proxied}/connect`);
+    await form(page).getByLabel('Organization URL').waitFor();
+  },
+  240_000,
+);

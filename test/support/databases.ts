@@ -5,6 +5,7 @@ import { postgresDatabase, type Database } from '../../packages/service/src/stor
 import { pgliteDatabase } from '../../packages/service/src/store/pglite-database.js';
 import { loadMigrations, migrate } from '../../packages/service/src/store/migrate.js';
 import { templateFolder, templateKey } from './database-template.js';
+import { long } from './long.js';
 import { startPostgres, type Postgres } from './postgres.js';
 
 /** A kind of database to run a suite on. */
@@ -17,31 +18,60 @@ export interface TestDatabases {
   close(): Promise<void>;
 }
 
+/**
+ * The database for a suite that does not depend on its kind: PostgreSQL, or PGlite where PostgreSQL
+ * is missing. A query on PostgreSQL takes a fraction of the CPU time.
+ */
+export const anyDatabase = (): TestDatabases => (isMissing ? pglite() : postgresql());
+
+/** The databases for a suite whose queries could differ between them: both in the long run. */
+export const eachDatabase = (): TestDatabases[] => (long ? [pglite(), postgresql()] : [anyDatabase()]);
+
+const isMissing = process.env['MISSING_PROGRAMS']?.split(',').includes('PostgreSQL') ?? false;
+
 /** PGlite databases in memory. */
-export function embedded(): TestDatabases {
+export function pglite(): TestDatabases {
   return {
     name: 'PGlite',
-    open: openEmbedded,
+    open: openPglite,
     empty: async () => pgliteDatabase(await PGlite.create()),
     close: () => Promise.resolve(),
   };
 }
 
-/** PostgreSQL databases. The server starts on first use. */
+/**
+ * PostgreSQL databases. All suites of a process share one server, which starts on first use and ends
+ * with the process.
+ */
 export function postgresql(): TestDatabases & { url(): Promise<string> } {
-  let server: Promise<Postgres> | undefined;
-  const url = async () => (await (server ??= startPostgres())).createDatabase();
   return {
     name: 'PostgreSQL',
-    url,
-    empty: async () => connect(await url()),
+    url: async () => (await server()).postgres.createDatabase(),
+    empty: async () => connect(await (await server()).postgres.createDatabase()),
     async open() {
-      const database = connect(await url());
-      await migrate(database, await loadMigrations());
-      return database;
+      const { postgres, template } = await server();
+      return connect(await postgres.createDatabase(template));
     },
-    close: async () => (await server)?.close(),
+    close: () => Promise.resolve(),
   };
+}
+
+interface Server {
+  postgres: Postgres;
+  /** Name of a database with the schema. */
+  template: string;
+}
+
+let started: Promise<Server> | undefined;
+const server = (): Promise<Server> => (started ??= startServer());
+
+async function startServer(): Promise<Server> {
+  const postgres = await startPostgres({ settings: { max_connections: '500' } });
+  const url = await postgres.createDatabase();
+  const database = connect(url);
+  await migrate(database, await loadMigrations());
+  await database.close();
+  return { postgres, template: new URL(url).pathname.slice(1) };
 }
 
 /** Opens a connection pool on an existing database. */
@@ -51,7 +81,7 @@ export const connect = (url: string): Database => postgresDatabase({ connectionS
  * Opens a copy of a template, because creating a database takes seconds. The template is kept until
  * PGlite or a migration changes.
  */
-async function openEmbedded(): Promise<Database> {
+async function openPglite(): Promise<Database> {
   const file = await templateFile();
   const template = new Blob([readFileSync(file)]);
   return pgliteDatabase(await PGlite.create({ loadDataDir: template }));

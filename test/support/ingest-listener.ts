@@ -7,7 +7,7 @@ import { createIngest } from '../../packages/service/src/ingest/create-ingest.js
 import { createIngestTokens } from '../../packages/service/src/ingest/tokens.js';
 import type { Ingested } from '../../packages/service/src/pipelines/engine.js';
 import type { Database } from '../../packages/service/src/store/database.js';
-import { embedded } from './databases.js';
+import { anyDatabase } from './databases.js';
 import { listenHttp } from './listener.js';
 import { createTestService } from './service.js';
 
@@ -36,7 +36,7 @@ export type IngestListener = Awaited<ReturnType<typeof startIngestListener>>;
  * @param database default: a new embedded one
  */
 export async function startIngestListener(database?: Database) {
-  const service = await createTestService({ database: database ?? (await embedded().open()) });
+  const service = await createTestService({ database: database ?? (await anyDatabase().open()) });
   const acme = await service.tenant('Northwind');
   const tokens = createIngestTokens(service.vault);
   const engine = {

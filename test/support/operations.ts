@@ -30,7 +30,7 @@ interface Schema {
 
 interface Document {
   paths: Record<string, Record<string, DocumentOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
 }
 
 interface Parameter {
@@ -41,7 +41,7 @@ interface Parameter {
 }
 
 interface DocumentOperation {
-  parameters?: Parameter[];
+  parameters?: (Parameter | { $ref: string })[];
   operationId: string;
   'x-public'?: true;
   'x-session': 'allow' | 'deny';
@@ -71,6 +71,7 @@ export async function operationsOf(app: App): Promise<Operation[]> {
         isStream: Object.hasOwn(operation.responses['200']?.content ?? {}, 'text/event-stream'),
         params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
         query: (operation.parameters ?? [])
+          .map((parameter) => ('$ref' in parameter ? parameterAt(document, parameter.$ref) : parameter))
           .filter((parameter) => parameter.in === 'query' && parameter.required)
           .map(({ name, schema: { enum: values, example } }) => [name, values?.[0] ?? example] as const),
         idFields: Object.keys(schema?.properties ?? {}).filter((name) => /(^|_)id$/.test(name)),
@@ -78,6 +79,12 @@ export async function operationsOf(app: App): Promise<Operation[]> {
       };
     }),
   );
+}
+
+function parameterAt({ components }: Document, ref: string): Parameter {
+  const parameter = components.parameters[ref.split('/').at(-1) ?? ''];
+  if (!parameter) throw new Error(`The document has no ${ref}.`);
+  return parameter;
 }
 
 /**

@@ -61,7 +61,7 @@ export async function openPipelinesApi(databases: TestDatabases) {
     /** Sends a body that must be rejected and returns the path and code of each issue. */
     async issues(body: object, method = 'POST', path = '/v2/~/pipelines') {
       const response = await send(method, path, body);
-      expect([response.status, response.body.error_type], response.text).toEqual([422, 'invalid_pipeline']);
+      expect([response.status, response.body.error_type], response.text).toEqual([400, 'invalid_pipeline']);
       return response.body.additional_details.issues.map((issue: Record<string, string>) => [
         issue['path'],
         issue['code'],

@@ -12,8 +12,11 @@ export interface Postgres {
    * `postgres://postgres:...@127.0.0.1:5555/postgres`.
    */
   url: string;
-  /** Creates an empty database and returns its connection URL. */
-  createDatabase(): Promise<string>;
+  /**
+   * Creates a database and returns its connection URL.
+   * @param template name of a database to copy, which has no connections. Default: an empty one
+   */
+  createDatabase(template?: string): Promise<string>;
   /** Sends a signal to the server and all its processes: `SIGSTOP`, `SIGCONT`, `SIGKILL`. */
   signal(signal: NodeJS.Signals): void;
   /** Stops the server if it runs, and starts it again on the same port and data. */
@@ -51,7 +54,7 @@ export async function startPostgres({ settings = {}, files = {} }: PostgresOptio
     const url = `postgres://postgres:${password}@127.0.0.1:${server.port}/postgres`;
     return {
       url,
-      createDatabase: () => createDatabase(url),
+      createDatabase: (template) => createDatabase(url, template),
       signal(signal) {
         const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
         const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
@@ -200,12 +203,12 @@ function stop(server: ChildProcess): Promise<void> {
   });
 }
 
-async function createDatabase(url: string): Promise<string> {
+async function createDatabase(url: string, template = 'template1'): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name}`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   } finally {
     await client.end();
   }

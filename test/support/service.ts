@@ -240,7 +240,7 @@ function caller(app: App, conform: Conformance): TestService['call'] {
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     const { status, headers: received } = response;
     const result = { status, headers: received, text, body: isJson ? JSON.parse(text) : {} };
-    conform(method, path, status, result.body, isJson);
+    conform(method, path, { status, headers: received, text, ...(isJson && { json: result.body }) });
     return result;
   };
 }

@@ -3,11 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { TestRunner, type RunnerTask, type RunnerTestSuite } from 'vitest';
 
 /** Which tests need a program, by file and by the title with those of the suites around it. */
-const users: Readonly<Record<string, { files: RegExp; titles?: RegExp }>> = {
+const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   PostgreSQL: {
     files: /connectors\/postgresql\/(?!client)|store\/lost-connections|browser\/attack-kept-secret/,
     titles: /PostgreSQL|on two replicas|two replicas that start together|processes share a database/,
   },
+  Go: { titles: /oapi-codegen/ },
+  Python: { titles: /openapi-python-client|Schemathesis/ },
   kcat: { files: /connectors\/kafka\/(input|output)\.test/ },
   rsyslog: { files: /monad-syslog\/rsyslog\.test/, titles: /a certificate that senders can trust/ },
 };
@@ -40,7 +42,7 @@ export default class SkipMissing extends TestRunner {
   #reasonFor(task: RunnerTask): string | undefined {
     const file = relative(root, task.file.filepath).replaceAll('\\', '/');
     const title = titleOf(task);
-    const [program] = this.#missing.find(([, { files, titles }]) => files.test(file) || titles?.test(title)) ?? [];
+    const [program] = this.#missing.find(([, { files, titles }]) => files?.test(file) || titles?.test(title)) ?? [];
     return program === undefined ? undefined : `${program} is missing`;
   }
 }

@@ -10,14 +10,14 @@ import {
 } from '@connector-frame/core/connect';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../support/connectors.js';
-import { embedded, postgresql } from '../support/databases.js';
+import { eachDatabase } from '../support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../support/service.js';
 
 /**
  * Core's lifecycle helpers on the real service: one request each, and no data loss in the
  * step-by-step fallback.
  */
-describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databases) => {
+describe.each(eachDatabase())('lifecycle helpers on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   const requests: string[] = [];
@@ -111,7 +111,7 @@ describe.each([embedded(), postgresql()])('lifecycle helpers on $name', (databas
     const inputId = '00000000-0000-4000-8000-000000000000';
     requests.length = 0;
     const building = buildDevNullPipeline({ ...scope(), inputId, inputName: 'Web' });
-    await expect(building).rejects.toMatchObject({ status: 422 });
+    await expect(building).rejects.toMatchObject({ status: 400 });
     expect(requests).toEqual(['POST /v2/~/integrations']);
   });
 });

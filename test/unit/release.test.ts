@@ -130,7 +130,7 @@ describe('the drop-in', () => {
 
 describe('a version', () => {
   const names = readdirSync(join(root, 'packages'));
-  const manifests = [...names.map((name) => `packages/${name}`), 'demo', 'test/react-18'].map(
+  const manifests = [...names.map((name) => `packages/${name}`), 'demo', 'test/openapi-client', 'test/react-18'].map(
     (path) => `${path}/package.json`,
   );
 

@@ -7,6 +7,7 @@ export const errorTypes = [
   'invalid_request',
   'invalid_config',
   'invalid_pipeline',
+  'invalid_transform',
   'secret_reentry_required',
   'secret_destination_mismatch',
   'secret_not_allowed',

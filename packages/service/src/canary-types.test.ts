@@ -13,7 +13,7 @@ import { modes, openEchoWorld, type EchoWorld, type Mode } from '../../../test/s
 import { databaseBytes, folderBytes } from '../../../test/support/canary/places.js';
 import { createCertificate } from '../../../test/support/certificate.js';
 import { asWrite } from '../../../test/support/connectors.js';
-import { embedded, postgresql, type TestDatabases } from '../../../test/support/databases.js';
+import { eachDatabase } from '../../../test/support/databases.js';
 import { long } from '../../../test/support/long.js';
 import { findLeaks } from '../../../test/support/secret-texts.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../test/support/service.js';
@@ -28,7 +28,7 @@ const modeNamed = (name: string): Mode => {
   return mode;
 };
 const tested = long ? modes : [modeNamed('403 XML')];
-const databases: TestDatabases[] = long ? [embedded(), postgresql()] : [embedded()];
+const databases = eachDatabase();
 
 describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
   const answers: string[] = [];

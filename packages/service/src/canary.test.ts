@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databaseBytes, folderBytes } from '../../../test/support/canary/places.js';
-import { embedded, postgresql } from '../../../test/support/databases.js';
+import { eachDatabase } from '../../../test/support/databases.js';
 import { formAssets } from '../../../test/support/form-assets.js';
 import { listenHttp, type WebListener } from '../../../test/support/listener.js';
 import { findLeaks } from '../../../test/support/secret-texts.js';
@@ -22,7 +22,7 @@ const valueOf = (value: string) => ({ value: { 'x-key': value } });
  * No response, log line, column or metric contains a secret. `canary-types.test.ts` covers every
  * connector type.
  */
-describe.each([embedded(), postgresql()])('canaries on $name (S11)', (databases) => {
+describe.each(eachDatabase())('canaries on $name (S11)', (databases) => {
   const canaries = {
     map: 'canary/map "0001" ümlaut+',
     text: 'canary/text "0002" ümlaut+',

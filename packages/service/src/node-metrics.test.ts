@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../test/support/databases.js';
+import { anyDatabase } from '../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../test/support/service.js';
 import { startVendor } from '../../../test/support/vendor.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 const MINUTE = 60_000;
 
 let service: TestService;

@@ -51,16 +51,24 @@ export async function readDocument(service: TestService): Promise<ApiDocument> {
   interface Described {
     operationId: string;
     'x-session': string;
-    parameters?: Parameter[];
+    parameters?: (Parameter | { $ref: string })[];
     requestBody?: { content: { 'application/json'?: { schema: Schema } } };
   }
   const { body } = await service.call('GET', '/openapi.json');
   const paths: Record<string, Record<string, Described>> = body.paths;
   const schemas: Record<string, Schema> = body.components.schemas;
+  const shared: Record<string, Parameter> = body.components.parameters;
+  const parameterAt = (ref: string): Parameter[] => {
+    const found = shared[ref.split('/').at(-1) ?? ''];
+    return found ? [found] : [];
+  };
   return {
     operations: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, described]): Operation[] => {
-        const { operationId: id, parameters = [], requestBody } = described;
+        const { operationId: id, requestBody } = described;
+        const parameters = (described.parameters ?? []).flatMap((each) =>
+          '$ref' in each ? parameterAt(each.$ref) : [each],
+        );
         if (ENDLESS.has(id)) return [];
         const sent = requestBody?.content['application/json']?.schema;
         const session = described['x-session'] === 'allow';

@@ -4,7 +4,7 @@ import { auth0Logs } from './shapes/auth0.js';
 import { cloudTrail, guardDuty } from './shapes/aws.js';
 import { azureActivityLogs } from './shapes/azure.js';
 import { cloudflareAuditLogs } from './shapes/cloudflare.js';
-import { crowdStrikeEventStream } from './shapes/crowdstrike.js';
+import { crowdStrikeEventStream, crowdStrikeVulnerabilities } from './shapes/crowdstrike.js';
 import { duoAuthLogs } from './shapes/duo.js';
 import { email } from './shapes/email.js';
 import { alert, asset, auditEvent, cloudEvent, identityEvent, networkEvent, vulnerability } from './shapes/families.js';
@@ -33,6 +33,10 @@ const byType: ReadonlyMap<string, Shape> = new Map([
   ['cloudflare-audit-logs', cloudflareAuditLogs],
   ['cloudtrail', cloudTrail],
   ['crowdstrike-event-stream', crowdStrikeEventStream],
+  ['crowdstrike-vulnerabilities', crowdStrikeVulnerabilities],
+  ['crowdstrike-vulnerabilities-cron', crowdStrikeVulnerabilities],
+  // The name that clients of the public API give to the `demo` input.
+  ['crowdstrike_vulnerabilities', crowdStrikeVulnerabilities],
   ['duo-security-auth-logs', duoAuthLogs],
   ['github-audit-logs', gitHubAuditLogs],
   ['github-dependabot-alerts', dependabotAlerts],

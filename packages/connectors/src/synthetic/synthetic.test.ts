@@ -14,7 +14,14 @@ import { compileShape } from './template.js';
 
 const AT = Date.UTC(2026, 2, 18, 12, 34, 56, 789);
 const inputs = loadCatalog().list('input');
-const demoShapes = ['okta-systemlog', 'github-audit-logs', 'cloudtrail', 'syslog', 'ocsf'];
+const demoShapes = [
+  'okta-systemlog',
+  'github-audit-logs',
+  'cloudtrail',
+  'syslog',
+  'ocsf',
+  'crowdstrike_vulnerabilities',
+];
 
 function recordsOf(type: Parameters<typeof shapeOf>[0], count = 200): DataRecord[] {
   const shape = shapeOf(type);
@@ -148,6 +155,7 @@ test.each(demoShapes)('the demo input generates %s records at the configured rat
       cloudtrail: 'eventSource',
       syslog: 'hostname',
       ocsf: 'class_uid',
+      crowdstrike_vulnerabilities: 'vulnerability_id',
     }[record_type],
   );
 });

@@ -25,8 +25,8 @@ const operators: Record<LogicalOperator, (parts: readonly Predicate[]) => Predic
   xor: (parts) => (record) => parts.filter((holds) => holds(record)).length === 1,
 };
 
-function logical({ operator, conditions = [] }: LogicalCondition): Predicate {
-  return operators[operator](conditions.map((part) => ('type_id' in part ? leaf(part) : logical(part))));
+function logical({ operator, conditions }: LogicalCondition): Predicate {
+  return operators[operator]((conditions ?? []).map((part) => ('type_id' in part ? leaf(part) : logical(part))));
 }
 
 function leaf({ type_id: type, config }: LeafCondition): Predicate {

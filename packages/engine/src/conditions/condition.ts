@@ -10,7 +10,7 @@ export type LogicalOperator = (typeof LOGICAL_OPERATORS)[number];
  */
 export interface LogicalCondition {
   readonly operator: LogicalOperator;
-  readonly conditions?: readonly (LogicalCondition | LeafCondition)[];
+  readonly conditions?: readonly (LogicalCondition | LeafCondition)[] | null;
 }
 
 /**

@@ -73,6 +73,12 @@ test.each([
   expect(holds(leaf(type, turned), record)).toBe(!expected);
 });
 
+test('a list of conditions that is null is empty', () => {
+  const empty = LOGICAL_OPERATORS.map((operator) => holds({ operator, conditions: null }, record));
+  expect(empty).toEqual(LOGICAL_OPERATORS.map((operator) => holds({ operator, conditions: [] }, record)));
+  expect(holds({ operator: 'and', conditions: [{ operator: 'or', conditions: null }] }, record)).toBe(false);
+});
+
 describe('operators', () => {
   const yes: LeafCondition = { type_id: 'key_exists', config: { key: 'ok' } };
   const no: LeafCondition = { type_id: 'key_exists', config: { key: 'absent' } };

@@ -9,7 +9,7 @@ describe('issues of the service', () => {
     const { form, service, posted } = opened;
     fillIn(opened);
     const issues = [{ path: '/settings/org_url', code: 'pattern', message: 'This organization does not exist.' }];
-    service.next.push(errorResponse(422, 'invalid_config', { issues }));
+    service.next.push(errorResponse(400, 'invalid_config', { issues }));
     await form.save();
     expect(form.error('/settings/org_url')).toBe('This organization does not exist.');
     expect(form.summary).toHaveLength(1);
@@ -26,7 +26,7 @@ describe('issues of the service', () => {
   it('are a general failure if no field matches', async () => {
     const opened = await openedForm();
     fillIn(opened);
-    opened.service.next.push(errorResponse(422, 'invalid_config', { issues: [{ path: '/name', code: 'max_length' }] }));
+    opened.service.next.push(errorResponse(400, 'invalid_config', { issues: [{ path: '/name', code: 'max_length' }] }));
     await opened.form.save();
     expect(opened.form.state).toMatchObject({ failure: { code: 'save_failed' } });
   });
@@ -63,7 +63,7 @@ describe('issues of the service', () => {
     const opened = await openedForm();
     fillIn(opened);
     const issues = [{ path: '/secrets/token', code: 'pattern' }];
-    opened.service.next.push(errorResponse(422, 'invalid_config', { issues }), errorResponse(500, 'tok-123'));
+    opened.service.next.push(errorResponse(400, 'invalid_config', { issues }), errorResponse(500, 'tok-123'));
     await opened.form.save();
     opened.form.setValue('/secrets/token', 'tok-456');
     await opened.form.save();

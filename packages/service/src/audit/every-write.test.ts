@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBilling } from '../../../../test/support/billing.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Ids, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -118,7 +118,7 @@ function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | u
  * one fails here until its rows are listed.
  */
 describe('the audit log', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];

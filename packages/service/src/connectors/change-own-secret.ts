@@ -17,7 +17,7 @@ interface OwnSecretChange {
 /**
  * Changes a secret that belongs to one connector.
  * @returns the secret and its connector
- * @throws ApiError 404, or 422 `invalid_config`, `secret_reentry_required` or
+ * @throws ApiError 400 `invalid_config`, 404, or 422 `secret_reentry_required` or
  *   `secret_destination_mismatch`
  */
 export async function changeOwnSecret(

@@ -33,7 +33,7 @@ interface ChangeTools {
  * Changes a secret for all components that use it.
  *
  * @returns the secret, and the connectors and transforms whose pipelines must apply the new value
- * @throws ApiError 404, 409, or 422 `invalid_config` or `secret_reentry_required`
+ * @throws ApiError 400 `invalid_config`, 404, 409, or 422 `secret_reentry_required`
  */
 export async function changeSecret(
   organizationId: string,
@@ -98,7 +98,7 @@ function withChange(before: OrganizationSecret, change: SecretChange, now: Date)
 
 /**
  * Requires that a value is valid in every field that uses the secret.
- * @throws ApiError 422 naming one of the components
+ * @throws ApiError 400 naming one of the components
  */
 async function requireFitting(
   uses: readonly SecretUse[],
@@ -139,7 +139,7 @@ async function requireFittingTransform(use: SecretUse, value: SecretValue, table
 }
 
 const unfit = ({ kind, id, type, field }: SecretUse, codes: readonly string[]): ApiError =>
-  new ApiError(422, 'invalid_config', 'The value is not valid in a component that uses the secret.', {
+  new ApiError(400, 'invalid_config', 'The value is not valid in a component that uses the secret.', {
     details: { issues: codes.map((code) => ({ path: '/value', code })), [kind]: { id, type, field } },
   });
 

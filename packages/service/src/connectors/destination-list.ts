@@ -11,12 +11,17 @@ const MAX_DESTINATIONS = 100;
 
 export const DestinationList = z
   .array(
-    z.strictObject({
-      kind: z.enum(['input', 'output', 'transform']),
-      /** Absent for transforms. */
-      type: z.string().default('transform'),
-      settings: z.record(z.string(), z.unknown()).default({}),
-    }),
+    z
+      .strictObject({
+        kind: z.enum(['input', 'output', 'transform']),
+        /** Absent for transforms. */
+        type: z.string().default('transform').openapi({ description: '`type_id` of a connector type.' }),
+        settings: z
+          .record(z.string(), z.unknown())
+          .default({})
+          .openapi({ description: 'The settings that address it. Absent ones have their defaults.' }),
+      })
+      .openapi('SecretDestinationWrite'),
   )
   .max(MAX_DESTINATIONS);
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCertificate } from '../../../../test/support/certificate.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { startKafkaBroker } from '../../../../test/support/kafka-broker.js';
 import { listenHttp, listenTcp } from '../../../../test/support/listener.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -39,7 +39,7 @@ describe('a stored secret and a machine-in-the-middle (S32)', () => {
 
   beforeAll(async () => {
     service = await createTestService({
-      database: await embedded().open(),
+      database: await anyDatabase().open(),
       egressAllow: ['127.0.0.1/32'],
       run: { limits: { grace: 500 } },
     });

@@ -66,9 +66,8 @@ export interface WritePlan {
  * Validates a write against its type, and decides what happens to each secret. A secret is kept
  * only for the destination and the transport it was entered for: a caller who can change an address
  * must not be able to send a secret there without knowing it.
- * @throws ApiError 400 for empty or masked secrets, 404 for an unknown secret id, 422
- *   `invalid_config`, `secret_reentry_required`, `secret_destination_mismatch` or
- *   `secret_unreadable`
+ * @throws ApiError 400 `invalid_config`, 400 for empty or masked secrets, 404 for an unknown secret id,
+ *   422 `secret_reentry_required`, `secret_destination_mismatch` or `secret_unreadable`
  */
 export async function planWrite(write: ConfigWrite, options: PlanOptions): Promise<WritePlan> {
   const { type, before } = write;
@@ -181,4 +180,4 @@ function describe(write: ConfigWrite, field: string, before: StoredSecret | unde
 
 /** Creates the error for invalid fields, each identified by its JSON Pointer. */
 export const invalidConfig = (issues: readonly Issue[]): ApiError =>
-  new ApiError(422, 'invalid_config', 'Some fields are not valid.', { details: { issues } });
+  new ApiError(400, 'invalid_config', 'Some fields are not valid.', { details: { issues } });

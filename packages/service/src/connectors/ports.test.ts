@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { assignPorts } from './ports.js';
 
-describe.each([embedded(), postgresql()])('ports of listening inputs on $name', (databases) => {
+describe.each(eachDatabase())('ports of listening inputs on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

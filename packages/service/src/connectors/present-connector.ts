@@ -16,10 +16,17 @@ export const ConnectorBody = z
     description: z.string(),
     config: z
       .object({
-        settings: z.record(z.string(), z.unknown()),
-        secrets: z.record(z.string(), z.object({ id: z.string(), name: z.string(), updated_at: Timestamp })),
+        settings: z
+          .record(z.string(), z.unknown())
+          .openapi({ description: 'As they were given. `config.settings` of the type is their JSON Schema.' }),
+        secrets: z
+          .record(
+            z.string(),
+            z.object({ id: z.string(), name: z.string(), updated_at: Timestamp }).openapi('StoredSecret'),
+          )
+          .openapi({ description: 'The secrets that are stored, by name. No response contains their values.' }),
       })
-      .openapi({ description: 'Empty for an output that another organization shares.' }),
+      .openapi('ConnectorConfig', { description: 'Empty for an output that another organization shares.' }),
     references: References,
     managed_by: z.literal('customer'),
     share_details: ShareDetails,
@@ -32,9 +39,10 @@ export const ConnectorBody = z
           description:
             'Token for `Authorization: Bearer <token>`. Returned only to API keys with the permission `input:write`.',
         }),
-        host: z.string().optional(),
+        host: z.string().optional().openapi({ description: 'Host of this input, for UDP, TCP and TLS.' }),
         port: z.int().optional().openapi({ description: 'Port of this input, for UDP, TCP and TLS.' }),
       })
+      .openapi('IngestAddress')
       .optional()
       .openapi({ description: 'Address of an input that receives records. Absent for an input that polls.' }),
     version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),

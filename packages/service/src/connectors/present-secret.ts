@@ -33,15 +33,17 @@ const uses = z.array(ComponentReference);
 export const References = z
   .object({
     secrets: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        organization_id: z.string(),
-        shared: z.boolean().openapi({ description: 'Whether another organization owns and shares it.' }),
-      }),
+      z
+        .object({
+          id: z.string(),
+          name: z.string(),
+          organization_id: z.string(),
+          shared: z.boolean().openapi({ description: 'Whether another organization owns and shares it.' }),
+        })
+        .openapi('SecretReference'),
     ),
   })
-  .openapi({ description: 'The secrets that it uses.' });
+  .openapi('SecretReferences', { description: 'The secrets that it uses.' });
 
 /** Formats the secrets that a component of an organization uses. */
 export const referencesTo = (

@@ -41,7 +41,7 @@ interface ReferringWrite {
  * Opens the secrets of the organization that a write refers to. A secret is only sent to the
  * destinations on its list: naming it must not let a caller who doesn't know the value send it
  * elsewhere.
- * @throws ApiError 422 `secret_not_allowed`, `secret_reentry_required` or `secret_unreadable`
+ * @throws ApiError 400 `secret_not_allowed`, 422 `secret_reentry_required` or `secret_unreadable`
  */
 export function checkReferences(
   { type, settings, marked, references, mayAdd }: ReferringWrite,
@@ -99,7 +99,7 @@ function open(field: string, shared: OrganizationSecret, vault: OrganizationVaul
 /** Creates the error for a reference to a secret at a destination that is not on its list. */
 export const notAllowed = (fields: readonly string[]): ApiError =>
   new ApiError(
-    422,
+    400,
     'secret_not_allowed',
     'A secret may not be sent to this destination. Add the destination to the secret, or use another one.',
     { details: { fields: fields.map((field) => `/secrets/${field}`) } },

@@ -1,7 +1,7 @@
 import { exampleConfig, loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /**
@@ -20,7 +20,7 @@ const types = (['input', 'output'] as const)
   });
 
 describe('a destination that is a secret (S03)', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
 

@@ -6,25 +6,27 @@ const Text = z.string();
 
 /** The value of a secret. */
 export const SecretText = z
-  .union([Text, z.record(Text, Text)])
-  .openapi({ description: 'A string, or a map of strings.' });
+  .union([Text, z.record(Text, Text).openapi('SecretMap', { description: 'A map of strings, such as HTTP headers.' })])
+  .openapi('SecretValue', { description: 'A string, or a map of strings.' });
 
 /** A secret in a write: a new value, or an existing secret of the organization by its id. */
-export const SecretWrite = z
-  .union([
-    z.strictObject({
+export const SecretWrite = z.union([
+  z
+    .strictObject({
       value: SecretText,
       name: z.string().max(200).optional(),
       description: z.string().max(2_000).optional(),
-    }),
-    z.strictObject({
+    })
+    .openapi('NewSecretValue'),
+  z
+    .strictObject({
       id: z.string().openapi({
         description:
           'ID of a secret of the organization, or of the secret of another connector with the same field and destination. Both use the same secret then.',
       }),
-    }),
-  ])
-  .openapi('SecretWrite');
+    })
+    .openapi('SecretReferenceWrite'),
+]);
 
 export type SecretWrite = z.output<typeof SecretWrite>;
 

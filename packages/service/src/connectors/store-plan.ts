@@ -19,7 +19,7 @@ interface StorePlace {
 /**
  * Seals and stores the secrets of a plan. The connector must already be stored in the same
  * transaction.
- * @throws ApiError 404, 409 or 422 `secret_not_allowed` if a secret that the plan refers to was
+ * @throws ApiError 404, 409, or 400 `secret_not_allowed` if a secret that the plan refers to was
  *   changed since
  */
 export async function storePlan(plan: WritePlan, place: StorePlace): Promise<SecretNote[]> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -9,7 +9,7 @@ let acme: Tenant;
 let operations: Operation[];
 
 beforeAll(async () => {
-  service = await createTestService({ database: await embedded().open() });
+  service = await createTestService({ database: await anyDatabase().open() });
   acme = await service.tenant('Northwind');
   operations = await operationsOf(service.app);
 });
@@ -111,4 +111,28 @@ it('a body that is not UTF-8 is rejected, not repaired', async () => {
   const headers = { 'content-type': 'application/json' };
   const response = await request(`/v2/${acme.team}/inputs`, { method: 'POST', headers, body });
   expect([response.status, await response.json()]).toMatchObject([400, { error: 'The body is not valid UTF-8.' }]);
+});
+
+const answerTo = async (query: string) => {
+  const path = `/v3/${acme.id}/organizations?${query}`;
+  const { status, body } = await service.call('GET', path, { key: acme.key });
+  return [status, body.error];
+};
+
+describe('a query', () => {
+  it.each(['%FF', 'a%C3', '%C0%80', '%ED%A0%80', '%'])(
+    'that is not UTF-8 is rejected, not repaired: %s',
+    async (text) => {
+      const message = 'The query is not valid UTF-8. Encode it as percent-encoded UTF-8.';
+      expect(await answerTo(`name_search=${text}`)).toEqual([400, message]);
+      expect(await answerTo(`${text}=x`)).toEqual([400, message]);
+    },
+  );
+
+  it('with a null character or a parameter twice is rejected, and names it', async () => {
+    expect(await answerTo('name_search=%00')).toEqual([400, 'The query contains a null character in "name_search".']);
+    const twice = 'The query contains "limit" more than once. Send it once.';
+    expect(await answerTo('limit=1&limit=2')).toEqual([400, twice]);
+    expect(await answerTo('name_search=%C3%A4+%F0%9F%98%80')).toEqual([200, undefined]);
+  });
 });

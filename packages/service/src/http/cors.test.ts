@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBilling } from '../../../../test/support/billing.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { databaseBytes } from '../../../../test/support/canary/places.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf } from '../../../../test/support/operations.js';
 import {
   createTestService,
@@ -23,7 +23,7 @@ const foreign = [
   `${PUBLIC_URL}/`,
 ];
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 let session: string;

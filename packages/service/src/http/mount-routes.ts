@@ -10,8 +10,9 @@ import { requireKnown } from './known-fields.js';
 import type { Cors } from './cors.js';
 import type { AccessControl } from './access-control.js';
 import type { Idempotently } from './idempotent.js';
-import { describeRoute } from './openapi.js';
+import { describeRoute } from './describe-route.js';
 import { readBody, readTextBody } from './read-body.js';
+import { readQuery } from './read-query.js';
 import type { ObservedRequest, Observer } from './observe.js';
 import { respond } from './respond.js';
 import type { Route, Transact } from './route.js';
@@ -65,13 +66,22 @@ async function handleRequest(c: Context, route: Route, options: MountOptions): P
   const headers = Object.assign({ 'Request-Id': request.id }, options.cors.answer(c.req.header('origin')));
   try {
     const result = await run(c, route, options, headers, request);
-    if (result instanceof Response) return request.done(result);
+    // Public files can be kept by shared caches, and have their own headers.
+    if (result instanceof Response)
+      return request.done('public' in route.spec.access ? result : withHeaders(result, headers));
     return request.done(respond(result.status, result.body, headers, result.headers));
   } catch (error) {
     const rejection = error instanceof ApiError ? error : request.failed(error);
     const response = respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
     return request.done(response, rejection);
   }
+}
+
+/** Adds the headers that the handler has not set. */
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  for (const [name, value] of Object.entries(headers))
+    if (!response.headers.has(name)) response.headers.set(name, value);
+  return response;
 }
 
 async function run(
@@ -97,7 +107,7 @@ async function run(
       : undefined;
   if (organization) request.actsOn(organization.id);
   const params = addressed?.data;
-  const given = c.req.query();
+  const given = principal ? readQuery(c) : c.req.query();
   if (principal) requireKnown('query', spec.query, given);
   const query = parse(spec.query, given, 'query');
   const isText = spec.bodyType === 'text/plain';

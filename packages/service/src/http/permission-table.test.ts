@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 import { defaultRoles, describePermission, permissions, permissionSets } from '../permissions.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { createBilling } from '../../../../test/support/billing.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { defaultRoles, expandGrants, permissions, permissionSets, type Permission } from '../permissions.js';
@@ -13,7 +13,7 @@ const isRead = ({ permissions: needed }: Operation) => needed.every((slug) => sl
  * route is covered without a change here.
  */
 describe('permissions of API keys', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let operations: Operation[];

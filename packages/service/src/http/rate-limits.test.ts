@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { connect, embedded, postgresql } from '../../../../test/support/databases.js';
+import { connect, eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const limits = {
@@ -18,7 +18,7 @@ const statusesOf = async (count: number, call: () => Promise<{ status: number }>
 };
 const times = (count: number, status: number): number[] => Array<number>(count).fill(status);
 
-describe.each([embedded(), postgresql()])('rate limits on $name (S27)', (databases) => {
+describe.each(eachDatabase())('rate limits on $name (S27)', (databases) => {
   let one: TestService;
   let two: TestService;
   let tenants = 0;

@@ -5,7 +5,7 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { mountRoutes, type MountOptions } from './mount-routes.js';
 import { organizationRoute } from './route.js';
@@ -18,7 +18,7 @@ describe('replay of an Idempotency-Key (S38)', () => {
   let keys = 0;
 
   beforeAll(async () => {
-    service = await createTestService({ database: await embedded().open() });
+    service = await createTestService({ database: await anyDatabase().open() });
     acme = await service.tenant('Northwind');
     inputs = `/v2/${acme.team}/inputs`;
   });
@@ -180,7 +180,8 @@ it('mountRoutes rejects an idempotent route for sessions without an authorize ch
       path: '/v2/{org}/things',
       tag: 'Things',
       operation: 'createThing',
-      summary: 'Creates a thing',
+      summary: 'Create a thing',
+      description: 'For this test alone.',
       access: { permission: 'input:write', session: 'allow' },
       params: z.object({ org: z.string() }),
       idempotent: true,

@@ -75,21 +75,51 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
   tag: string;
   /** Unique; camelCase. */
   operation: string;
+  /** One line. */
   summary: string;
-  description?: string;
+  /** What a caller needs to know besides the summary; Markdown. Tests reject a copy of the summary. */
+  description: string;
   access: Access;
   params?: P;
   query?: Q;
   body?: B;
   /** Default: JSON. The schema of a text is `z.string()`. */
   bodyType?: 'text/plain';
+  /** An example of the body. Required for a text; the schema of a JSON body contains its own. */
+  bodyExample?: string;
   /** Accepts an `Idempotency-Key`. The handler must write through `commit` only. */
   idempotent?: boolean;
   /** Accepts `If-Match`. */
   conditional?: boolean;
-  response: { status: 200 | 201 | 202 | 204; description: string; schema?: z.ZodType; contentType?: string };
-  /** Error statuses besides those that the other properties imply. */
-  errorStatuses?: readonly number[];
+  /** Successful responses can have an `ETag`. If it reads, it accepts `If-None-Match` and can answer 304. */
+  etag?: boolean;
+  /** An event stream that accepts `Last-Event-ID`. */
+  resumes?: boolean;
+  response: RouteResponse;
+  /**
+   * Error statuses besides those that the other properties imply: a list, or by status the cause in
+   * this operation.
+   */
+  errorStatuses?: readonly number[] | Readonly<Record<number, string | TextError>>;
+}
+
+/** The successful response of a route. */
+export interface RouteResponse {
+  status: 200 | 201 | 202 | 204;
+  description: string;
+  schema?: z.ZodType;
+  /** Default: JSON. Several for a file, whose name determines its type. */
+  contentType?: string | readonly string[];
+  /** Required for a content type other than JSON. */
+  example?: unknown;
+  /** Headers besides those that the other properties imply, with their descriptions. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** An error that a page or an image shows: plain text instead of JSON. */
+export interface TextError {
+  description: string;
+  text: string;
 }
 
 /** A route as `mountRoutes` sees it, independent of the types of its handler. */

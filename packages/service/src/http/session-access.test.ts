@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -23,7 +23,7 @@ const ALLOWED = [
   'testOutputConnection',
 ];
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 let operations: Operation[];

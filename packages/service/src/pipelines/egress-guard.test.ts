@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { targets } from '../../../../test/support/ssrf/targets.js';
 import { createEgress } from '@connector-frame/engine/egress';
@@ -20,7 +20,7 @@ describe('a host name that resolves to a cloud metadata address (S10, S35)', () 
   let acme: Tenant;
   beforeAll(async () => {
     const egress = createEgress({ allow: [], lookup });
-    service = await createTestService({ database: await embedded().open(), egress, run: {} });
+    service = await createTestService({ database: await anyDatabase().open(), egress, run: {} });
     acme = await service.tenant('Northwind');
   });
   afterAll(() => service.close());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { noEngine } from './engine.js';
 
@@ -10,7 +10,7 @@ let acme: Tenant;
 
 beforeAll(async () => {
   service = await createTestService({
-    database: await embedded().open(),
+    database: await anyDatabase().open(),
     engine: {
       ...noEngine,
       status: async (pipeline) => ({ ...(await noEngine.status(pipeline)), status: 'Pending', waiting: 7 }),
@@ -70,8 +70,8 @@ it('the engine is not notified of rejected changes', async () => {
   acme = { ...acme, team: team.id };
   heard.length = 0;
   const nodes = [{ slug: 'input', component_id: 'nowhere', component_type: 'input' }];
-  expect((await send('POST', '/v2/~/pipelines', { name: 'P', nodes, edges: [] })).status).toBe(422);
-  expect((await send('POST', '/v2/~/integrations', { input_id: 'nowhere', name: 'Web' })).status).toBe(422);
+  expect((await send('POST', '/v2/~/pipelines', { name: 'P', nodes, edges: [] })).status).toBe(400);
+  expect((await send('POST', '/v2/~/integrations', { input_id: 'nowhere', name: 'Web' })).status).toBe(400);
   expect((await send('PATCH', '/v2/~/pipelines/nowhere', { enabled: false })).status).toBe(404);
   expect(heard).toEqual([]);
 });

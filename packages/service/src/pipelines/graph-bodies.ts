@@ -1,13 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import {
-  COMPONENT_TYPES,
-  LOGICAL_OPERATORS,
-  MAX_BUDGET_BYTES,
-  MIN_BUDGET_BYTES,
-  OVERFLOW_POLICIES,
-} from '@connector-frame/engine';
+import { COMPONENT_TYPES, MAX_BUDGET_BYTES, MIN_BUDGET_BYTES, OVERFLOW_POLICIES } from '@connector-frame/engine';
 
-import { ConfigOverrides } from './config-overrides.js';
+import { CONDITION_GROUP_REF, ConditionGroup } from './condition-bodies.js';
+import { ConfigOverrides, ConfigOverridesWrite } from './config-overrides.js';
 import { NodeComponent } from './node-components.js';
 
 /** Ids in the OpenAPI examples. They belong to no stored object. */
@@ -20,9 +15,6 @@ export const EXAMPLE = {
 const Reference = z.string().min(1).max(100);
 const Label = z.string().max(200);
 const Text = z.string().max(2_000);
-
-const conditionsText =
-  'Records that pass this edge: `always`, `never`, or `and`, `or`, `nor`, `xor` over `conditions`, which are of this shape or `{ type_id, config }`.';
 
 const overflowText =
   'What happens to new records while the backlog of the output exceeds its budget. Only on an edge to an output. `block`, the default: the input rejects them (429, `buffer_full`), for all its outputs. `drop_newest`: this output does not receive them; `dropped` in the status counts them. `spill`: like `block`, with a larger budget. If several edges lead to one output, the policy that keeps the most wins.';
@@ -37,7 +29,7 @@ const Overflow = z
   })
   .openapi('EdgeOverflow', { description: overflowText });
 
-const SchemaDetection = z
+const SchemaDetectionWrite = z
   .strictObject({
     enabled: z.boolean().default(false),
     disable_alerting: z
@@ -45,9 +37,13 @@ const SchemaDetection = z
       .default(false)
       .openapi({ description: 'Changes are listed, but not written to the log of the pipeline.' }),
   })
-  .openapi('SchemaDetection', {
+  .openapi('SchemaDetectionWrite', {
     description: 'Whether the fields and types of the records on this edge are observed, and changes of them told.',
   });
+
+const SchemaDetection = z
+  .object({ enabled: z.boolean(), disable_alerting: z.boolean() })
+  .openapi('SchemaDetection', { description: 'Whether the fields of the records on this edge are observed.' });
 
 /** A node in a request body. Unknown fields are stored and returned. */
 export const NodeWrite = z
@@ -59,7 +55,7 @@ export const NodeWrite = z
     component_id: z.string().max(100).openapi({ description: 'ID of the input, output or transform.' }),
     component_type: z.enum(COMPONENT_TYPES),
     enabled: z.boolean().default(true),
-    config_overrides: ConfigOverrides.optional(),
+    config_overrides: ConfigOverridesWrite.optional(),
   })
   .openapi('PipelineNodeWrite');
 
@@ -74,12 +70,9 @@ export const EdgeWrite = z
     from_node_instance_id: Reference.openapi({ description: "A node's `id` or `slug`." }),
     to_node_instance_id: Reference.openapi({ description: "A node's `id` or `slug`." }),
     disabled: z.boolean().default(false),
-    conditions: z
-      .unknown()
-      .optional()
-      .openapi({ type: 'object', description: `${conditionsText} Default: \`always\`.` }),
+    conditions: z.unknown().optional().openapi(CONDITION_GROUP_REF),
     overflow: Overflow.optional(),
-    schema_detection_spec: SchemaDetection.optional(),
+    schema_detection_spec: SchemaDetectionWrite.optional(),
   })
   .openapi('PipelineEdgeWrite');
 
@@ -106,9 +99,7 @@ export const EdgeBody = z
     from_node_instance_id: z.string().openapi({ description: "A node's `id`." }),
     to_node_instance_id: z.string().openapi({ description: "A node's `id`." }),
     disabled: z.boolean(),
-    conditions: z
-      .looseObject({ operator: z.enum(LOGICAL_OPERATORS), conditions: z.array(z.unknown()).nullable().optional() })
-      .openapi({ description: conditionsText }),
+    conditions: ConditionGroup,
     overflow: Overflow.optional(),
     schema_detection_spec: SchemaDetection.optional(),
   })
@@ -143,7 +134,10 @@ export const SwitchEdge = z
   .object({ disabled: z.boolean().optional() })
   .openapi('SwitchPipelineEdge', { example: { disabled: true } });
 
-export const ChangePipeline = SwitchPipeline.extend({
-  nodes: z.array(NodeWrite).optional(),
-  edges: z.array(EdgeWrite).optional(),
-}).openapi('ChangePipeline', { example: { enabled: false, name: 'Okta to the archive, paused' } });
+export const ChangePipeline = z
+  .object({
+    ...SwitchPipeline.shape,
+    nodes: z.array(NodeWrite).optional(),
+    edges: z.array(EdgeWrite).optional(),
+  })
+  .openapi('ChangePipeline', { example: { enabled: false, name: 'Okta to the archive, paused' } });

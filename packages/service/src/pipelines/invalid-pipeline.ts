@@ -9,6 +9,10 @@ export interface FoundProblem {
   readonly message: string;
 }
 
-/** Creates the error for a pipeline or transform that can't run. */
+/** Creates the error for a pipeline or condition that can't run. */
 export const invalidPipeline = (problems: readonly FoundProblem[]): ApiError =>
-  new ApiError(422, 'invalid_pipeline', 'The pipeline or transform is not valid.', { details: { issues: problems } });
+  new ApiError(400, 'invalid_pipeline', 'The pipeline or condition is not valid.', { details: { issues: problems } });
+
+/** Creates the error for a transform that can't run. */
+export const invalidTransform = (problems: readonly FoundProblem[]): ApiError =>
+  new ApiError(422, 'invalid_transform', 'The transform is not valid.', { details: { issues: problems } });

@@ -14,6 +14,13 @@ export const LogEntryBody = z
   })
   .openapi('PipelineLogEntry');
 
+/** An event of a log stream, for the documentation. */
+export const LOG_EVENT = `id: 1042
+event: entry
+data: {"sequence":1042,"time":"2026-01-31T12:00:00.000Z","level":"info","code":"started","message":"pipeline started"}
+
+`;
+
 export const presentLogEntry = ({ sequence, at, level, code, message, nodeId }: LogEntry) => ({
   sequence,
   time: new Date(at).toISOString(),

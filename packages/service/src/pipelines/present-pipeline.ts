@@ -34,12 +34,21 @@ export const PipelineRow = PipelineUse.extend({
   version: z.int().openapi({ description: 'Incremented by each change. The ETag is derived from it.' }),
 }).openapi('PipelineRow');
 
+/**
+ * Describes a field of the public API that repeats another one.
+ * @param goName its name for generators of Go, for which both would have the same
+ */
+const alias = (field: string, goName: string) => ({
+  description: `The same as \`${field}\`.`,
+  'x-go-name': goName,
+});
+
 export const PipelineBody = PipelineRow.extend({
   nodes: z.array(NodeBody),
   edges: z.array(EdgeBody),
-  organizationId: z.string().openapi({ description: 'The same as `organization_id`.' }),
-  createdAt: Timestamp.openapi({ description: 'The same as `created_at`.' }),
-  updatedAt: Timestamp.openapi({ description: 'The same as `updated_at`.' }),
+  organizationId: z.string().openapi(alias('organization_id', 'OrganizationIdAlias')),
+  createdAt: Timestamp.openapi(alias('created_at', 'CreatedAtAlias')),
+  updatedAt: Timestamp.openapi(alias('updated_at', 'UpdatedAtAlias')),
 }).openapi('Pipeline');
 
 export function presentUse({ id, name, enabled, nodes }: Pipeline): z.output<typeof PipelineUse> {

@@ -12,7 +12,7 @@ const EMPTY: Graph = { nodes: [], edges: [] };
 /**
  * Returns the nodes and edges to store for a write; an absent part keeps its previous value. Nodes
  * and edges keep their ids, and nodes also match by slug, so that their counts continue.
- * @throws ApiError 422 `invalid_pipeline`
+ * @throws ApiError 400 `invalid_pipeline`
  */
 export function readGraph(
   write: { nodes?: readonly NodeWrite[] | undefined; edges?: readonly EdgeWrite[] | undefined },

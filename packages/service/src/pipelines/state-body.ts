@@ -11,7 +11,7 @@ const STATUSES = [
   'Throttled',
 ] as const satisfies readonly PipelineStatus[];
 
-export const Status = z.enum(STATUSES).openapi({
+export const Status = z.enum(STATUSES).openapi('PipelineStatusValue', {
   description:
     '`Disabled`: paused, or held back (`suspension`). `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
 });

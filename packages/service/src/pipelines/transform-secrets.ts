@@ -35,7 +35,7 @@ export function resolverOf(
 
 /**
  * Returns a function for the values of the secrets that a new configuration refers to.
- * @throws ApiError 422 `secret_not_allowed`
+ * @throws ApiError 400 `secret_not_allowed`
  */
 export async function referredValues(
   config: StoredTransform,
@@ -51,7 +51,7 @@ export async function referredValues(
 /**
  * Locks the secrets that a transform refers to, and adds the transforms to their lists. Call it in
  * the transaction that stores the transform.
- * @throws ApiError 404, or 422 `secret_not_allowed`
+ * @throws ApiError 404, or 400 `secret_not_allowed`
  */
 export async function holdSecrets(
   config: StoredTransform,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-describe.each([embedded(), postgresql()])('API keys on $name (S16)', (databases) => {
+describe.each(eachDatabase())('API keys on $name (S16)', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

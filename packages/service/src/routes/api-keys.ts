@@ -41,6 +41,8 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'readCurrentApiKey',
         summary: 'Read the API key of the request, with its organization and permissions',
+        description:
+          'A client that has nothing but its key learns the `organization_id` here that other paths contain.',
         access: { permission: 'any', session: 'deny' },
         response: { status: 200, description: 'The key.', schema: ApiKeyBody },
       },
@@ -54,6 +56,8 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'createApiKey',
         summary: 'Create an API key',
+        description:
+          'The response is the only one that contains the key. A key can only grant permissions that the key of this request has; otherwise 403 names those that it lacks. For a key with a role, use `POST /v2/{org}/api_keys`.',
         access: { permission: 'apikey:write', session: 'deny' },
         params: Org,
         body: z
@@ -97,13 +101,15 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'listApiKeys',
         summary: 'List the API keys of an organization',
+        description:
+          'Shows all keys, also those with a role and those that were revoked or have expired, but never their text: `hint` identifies a key.',
         access: { permission: 'apikey:read', session: 'deny' },
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
           description: 'Oldest first, including revoked keys.',
-          schema: z.object({ api_keys: z.array(ApiKeyBody), pagination: Pagination }),
+          schema: z.object({ api_keys: z.array(ApiKeyBody), pagination: Pagination }).openapi('ApiKeyList'),
         },
       },
       async ({ organization, query }) => {
@@ -119,6 +125,8 @@ export function apiKeyRoutes({ store, vault, clock, principals }: RouteContext):
         tag,
         operation: 'revokeApiKey',
         summary: 'Revoke an API key; its sessions end within a second',
+        description:
+          'The key is not accepted from the next request on. It stays in the list with `revoked_at`. Revoking it again changes nothing.',
         access: { permission: 'apikey:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 200, description: 'The revoked key.', schema: ApiKeyBody },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { removeExpiredAuditLogs, RETENTION_BATCH } from '../audit/retention.js';
 
@@ -29,7 +29,7 @@ const edge = (from: string, to: string) => ({
   conditions: { operator: 'always' },
 });
 
-describe.each([embedded(), postgresql()])('the audit log on $name', (databases) => {
+describe.each(eachDatabase())('the audit log on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let team: string;

@@ -6,7 +6,7 @@ import type { AuditFilter, AuditLog } from '../store/audit-logs.js';
 import type { ReadTables } from '../store/store.js';
 import { AUDIT_ACTIONS, AUDIT_RESOURCES } from '../store/tables.js';
 import type { RouteContext } from './context.js';
-import { Id, Org } from './schemas.js';
+import { Id, Org, integer } from './schemas.js';
 
 /** Bytes of a page after which it ends early: `old` and `new` can be large. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -23,17 +23,17 @@ const Instant = z.iso
 const instant = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
 
 const filters = {
-  resource_type: ResourceType.optional(),
+  resource_type: ResourceType.optional().openapi({ description: 'Only changes of resources of this type.' }),
   resource_id: Id.optional().openapi({
     description:
       'With `resource_type=pipeline`, the changes of its connectors and transforms while it used them are included.',
   }),
   actor_id: Id.optional().openapi({ description: 'ID of a session, or of an API key, which includes its sessions.' }),
-  action: Action.optional(),
+  action: Action.optional().openapi({ description: 'Only changes of this kind.' }),
 };
 
 const ListQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(50),
+  limit: integer({ min: 1, max: 100, fallback: 50, description: 'Maximum number of changes.' }),
   cursor: z.uuid().optional().openapi({ description: '`next_cursor` of the previous page.' }),
   ...filters,
   from: Instant.optional().openapi(instant('RFC 3339. Inclusive.')),
@@ -43,7 +43,7 @@ const ListQuery = z.object({
 const HistogramQuery = z.object({
   from: Instant.openapi({ ...instant('RFC 3339. Inclusive.'), example: '2026-01-01T00:00:00Z' }),
   to: Instant.openapi({ ...instant('RFC 3339. Exclusive.'), example: '2026-02-01T00:00:00Z' }),
-  buckets: z.coerce.number().int().min(1).max(500).default(100),
+  buckets: integer({ min: 1, max: 500, fallback: 100, description: 'Number of intervals.' }),
   ...filters,
 });
 
@@ -130,15 +130,17 @@ export function auditLogRoutes({ store }: RouteContext): Route[] {
         response: {
           status: 200,
           description: 'Newest first. A page with large states ends before `limit`.',
-          schema: z.object({
-            logs: z.array(Log),
-            pagination: z
-              .object({
-                limit: z.int(),
-                next_cursor: z.string().optional().openapi({ description: 'Absent on the last page.' }),
-              })
-              .openapi('CursorPagination'),
-          }),
+          schema: z
+            .object({
+              logs: z.array(Log),
+              pagination: z
+                .object({
+                  limit: z.int(),
+                  next_cursor: z.string().optional().openapi({ description: 'Absent on the last page.' }),
+                })
+                .openapi('CursorPagination'),
+            })
+            .openapi('AuditLogList'),
         },
       },
       async ({ organization, query: { limit, cursor, ...query } }) => {
@@ -155,6 +157,8 @@ export function auditLogRoutes({ store }: RouteContext): Route[] {
         path: '/v3/{org}/audit_logs/histogram',
         operation: 'readAuditLogHistogram',
         summary: 'Count the changes of resources over time',
+        description:
+          'Counts by interval, by action and by type of resource, for a chart above the list. The filters are those of the list.',
         query: HistogramQuery,
         response: {
           status: 200,

@@ -64,6 +64,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         tag,
         operation: 'listBillingAccounts',
         summary: 'List the billing accounts of an organization',
+        description: 'A parent organization sees its accounts. Those that were deleted are left out.',
         access: read,
         query: PageQuery,
         response: {
@@ -143,6 +144,8 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         tag,
         operation: 'changeBillingAccount',
         summary: 'Update or suspend a billing account; absent properties are kept',
+        description:
+          '`suspend_on` holds the pipelines of its organizations back from that time on; null ends that within seconds.',
         access: write,
         params: Account,
         body: z
@@ -214,6 +217,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         tag,
         operation: 'listBillingAccountOrganizations',
         summary: 'List the organizations that are in a billing account',
+        description: 'Those that are in it now. An organization is in at most one account.',
         access: read,
         params: Account,
         query: PageQuery,
@@ -293,6 +297,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         tag,
         operation: 'readBillingSubscription',
         summary: 'Read the product that a billing account has',
+        description: '`GET /v2/billing/accounts/{id}` also says which product follows.',
         access: read,
         params: Account,
         response: { status: 200, description: 'The product. 404 if it has none.', schema: ProductBody },

@@ -49,6 +49,7 @@ export function billingProductRoutes({ store, clock }: RouteContext): Route[] {
         tag,
         operation: 'listBillingProducts',
         summary: 'List the products of an organization',
+        description: 'The products that a parent organization sells to its teams.',
         access: { permission: 'billing_account:read', session: 'deny' },
         query: PageQuery.extend({
           show_inactive: z
@@ -194,6 +195,7 @@ export function billingProductRoutes({ store, clock }: RouteContext): Route[] {
         tag,
         operation: 'deleteBillingProduct',
         summary: 'Delete a product that no account has ever had',
+        description: 'One that an account had stays, for its statements. Make it inactive instead.',
         access: { permission: 'billing_product:delete', session: 'deny' },
         params: Product,
         response: { status: 204, description: 'The product was deleted.' },

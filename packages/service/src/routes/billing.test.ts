@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestClock, type TestService } from '../../../../test/support/service.js';
 import { costInCents } from '../billing/statement.js';
 import { costOf } from '../billing/storage-cost.js';
@@ -20,7 +20,7 @@ function clockAt(time: number): TestClock & { set(time: number): void } {
   };
 }
 
-describe.each([embedded(), postgresql()])('billing on $name', (databases) => {
+describe.each(eachDatabase())('billing on $name', (databases) => {
   const clock = clockAt(Date.UTC(2030, 0, 10, 12, 30));
   let service: TestService;
   let acme: Tenant;

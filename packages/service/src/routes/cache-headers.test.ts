@@ -1,7 +1,7 @@
 /** Cache-Control matches the README. Paths that the README does not mention send `no-store`. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { writeElement } from '../../../../test/support/drop-in.js';
 import { formAssets } from '../../../../test/support/form-assets.js';
 import { operationsOf } from '../../../../test/support/operations.js';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const element = await writeElement();
   const [form, dropIn] = await Promise.all([formAssets(), loadDropIn(element.folder)]);
   await element.remove();
-  service = await createTestService({ database: await embedded().open(), form, dropIn });
+  service = await createTestService({ database: await anyDatabase().open(), form, dropIn });
   acme = await service.tenant('Northwind');
 });
 afterAll(() => service.store.close());

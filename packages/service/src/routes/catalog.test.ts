@@ -2,11 +2,11 @@ import { gunzipSync } from 'node:zlib';
 import { loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { connectors } from '@connector-frame/connectors';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 

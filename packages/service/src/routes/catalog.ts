@@ -17,12 +17,14 @@ const TypeHead = z.object({
   description: z.string(),
   category: z.string(),
   vendor: z.string(),
-  supported_features: z.object({
-    test_connection: z.boolean(),
-    runtime: z.boolean().openapi({
-      description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
-    }),
-  }),
+  supported_features: z
+    .object({
+      test_connection: z.boolean(),
+      runtime: z.boolean().openapi({
+        description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
+      }),
+    })
+    .openapi('SupportedFeatures'),
   in_beta: z.boolean(),
   version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });
@@ -32,10 +34,12 @@ const fields = {
   fixed_destination: z.string().optional().openapi({
     description: "The vendor's host, if no setting determines where secrets are sent.",
   }),
-  config: z.object({
-    settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-    secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
-  }),
+  config: z
+    .object({
+      settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+      secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
+    })
+    .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' }),
 };
 
 const TypeRow = TypeHead.extend({
@@ -52,6 +56,7 @@ const TypeBody = TypeHead.extend({
 /** Routes for the catalog of one kind, which is the same for every organization. */
 export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorKind): Route[] {
   const access = { permission: `${kind}:read`, session: 'allow', cached: true } as const;
+  const headers = { 'Content-Encoding': '`gzip` if `Accept-Encoding` allows it.' };
   const Kinds = kind === 'input' ? 'Inputs' : 'Outputs';
   return [
     route(
@@ -61,7 +66,9 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         tag: 'Catalog',
         operation: `list${Kinds.slice(0, -1)}Types`,
         summary: `List the types of ${kind}s`,
+        description: `Without \`include=config\`, a list to choose from. A session that is limited to some types sees only these. The response can be kept: send its ETag as \`If-None-Match\`.`,
         access,
+        etag: true,
         query: z.object({
           include: z.enum(['config']).optional().openapi({ description: '`config`: include the fields of each type.' }),
         }),
@@ -69,6 +76,7 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
           status: 200,
           description: 'All types. Their fields are included only with `include=config`.',
           schema: z.array(TypeRow),
+          headers,
         },
       },
       ({ c, principal, query }) => {
@@ -84,9 +92,11 @@ export function catalogRoutes({ catalogAnswers }: RouteContext, kind: ConnectorK
         tag: 'Catalog',
         operation: `read${Kinds.slice(0, -1)}Type`,
         summary: `Read a type of ${kind} with its fields`,
+        description: `\`config.settings\` and \`config.secrets\` are the JSON Schemas of \`config\` of an ${kind} with this type, with names, descriptions and defaults for a form.`,
         access,
+        etag: true,
         params: z.object({ type_id: TypeId }),
-        response: { status: 200, description: 'The type.', schema: TypeBody },
+        response: { status: 200, description: 'The type.', schema: TypeBody, headers },
       },
       ({ c, principal, params }) => {
         requireKind(principal, kind);

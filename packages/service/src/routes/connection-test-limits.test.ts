@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { connect, embedded, postgresql } from '../../../../test/support/databases.js';
+import { anyDatabase, connect, eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { defaultRateLimits } from '../http/rate-limits.js';
 
@@ -25,7 +25,7 @@ async function statusesOf(count: number, call: Call): Promise<number[]> {
 const passed = (count: number): number[] => Array<number>(count).fill(400);
 const refused = (count: number): number[] => Array<number>(count).fill(429);
 
-describe.each([embedded(), postgresql()])('limits of connection tests on $name (S34)', (databases) => {
+describe.each(eachDatabase())('limits of connection tests on $name (S34)', (databases) => {
   let one: TestService;
   let two: TestService;
   let tenants = 0;
@@ -120,7 +120,7 @@ describe.each([embedded(), postgresql()])('limits of connection tests on $name (
 it('the default limits stop thirty fresh sessions (S34)', async () => {
   const { test, test_type, test_organization } = defaultRateLimits;
   const service = await createTestService({
-    database: await embedded().open(),
+    database: await anyDatabase().open(),
     limits: { test, test_type, test_organization },
   });
   const acme = await service.tenant('Northwind');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 const received: { authorization: string | undefined; body: string }[] = [];
 let service: TestService;
 let acme: Tenant;
@@ -132,7 +132,7 @@ describe('test-connection', () => {
   it('returns no_test for a type without a test, and rejects invalid fields', async () => {
     expect((await test({ type: 'dev-null', config: {} })).body.error_type).toBe('no_test');
     const wrong = { ...http('right'), config: { settings: { endpoint: 'nowhere' } } };
-    expect(await test(wrong)).toMatchObject({ status: 422, body: { error_type: 'invalid_config' } });
+    expect(await test(wrong)).toMatchObject({ status: 400, body: { error_type: 'invalid_config' } });
     expect((await test({ type: 'unknown', config: {} }, { key: acme.key })).status).toBe(400);
     expect((await test({ config: {} }, { key: acme.key })).status).toBe(400);
   });

@@ -9,7 +9,7 @@ import { notOwned } from '../connectors/not-owned.js';
 import { invalidRequest } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { ConnectorSecrets } from '../store/store.js';
-import { connectorBodies, typeNamed } from './connector-bodies.js';
+import { connectorBodies, TEST_ERRORS, typeNamed } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { Org } from './schemas.js';
 
@@ -35,11 +35,13 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `test${tag.slice(0, -1)}Connection`,
         summary: 'Test a configuration by connecting with it; saves nothing',
+        description:
+          'Connects to the vendor with the settings and secrets of the request, for at most 15 seconds. With `id`, secrets that are absent are those that the connector has stored, unless the destination changes. Counted by rate limits of its own.',
         access: { permission: `${kind}:write`, session: 'allow' },
         params: Org,
         body: connectorBodies(kind).test,
         response: { status: 200, description: 'The connection works.', schema: ConnectionTestPassed },
-        errorStatuses: [422],
+        errorStatuses: TEST_ERRORS,
       },
       async ({ c, principal, organization, body }) => {
         requireKind(principal, kind);

@@ -3,7 +3,7 @@ import { exampleConfig } from '@connector-frame/catalog';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allTypes } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { sampleOf } from '../../../../test/support/every-type/type-sample.js';
 import { longOr } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -12,7 +12,7 @@ let service: TestService;
 let acme: Tenant;
 
 beforeAll(async () => {
-  service = await createTestService({ database: await embedded().open() });
+  service = await createTestService({ database: await anyDatabase().open() });
   acme = await service.tenant('Northwind');
 });
 afterAll(() => service.close());

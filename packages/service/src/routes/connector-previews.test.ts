@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const TOKEN = '00aVeryLongOktaTokenValue0001';
 const settings = { org_url: 'https://acme.okta.com' };
 
 describe('previews of connectors', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let id: string;

@@ -33,14 +33,16 @@ const Preview = z
       organization_count: z.int(),
       instances: z
         .array(
-          z.object({
-            pipeline_id: z.string(),
-            pipeline_name: z.string(),
-            node_id: z.string(),
-            organization_id: z.string(),
-            organization_name: z.string(),
-            findings: z.array(Finding),
-          }),
+          z
+            .object({
+              pipeline_id: z.string(),
+              pipeline_name: z.string(),
+              node_id: z.string(),
+              organization_id: z.string(),
+              organization_name: z.string(),
+              findings: z.array(Finding),
+            })
+            .openapi('PreviewInstance'),
         )
         .openapi({ description: 'The nodes that use the connector; with `impact=true`.' }),
     }),
@@ -66,9 +68,15 @@ export function connectorPreviewRoutes(context: RouteContext, kind: ConnectorKin
         tag,
         operation: `preview${tag.slice(0, -1)}`,
         summary: `Check what replacing an ${kind} would do; saves nothing`,
+        description: `Takes the body of a PUT. \`findings\` are the errors with which the PUT would be rejected. With \`impact=true\`, \`instances\` are the nodes of pipelines that use the ${kind}, also those of teams, each with what would change for it.`,
         access: { permission: [`${kind}:write`, 'pipeline:read'], session: 'deny' },
         params: OrgAndId,
-        query: z.object({ impact: z.enum(['true', 'false']).optional() }),
+        query: z.object({
+          impact: z
+            .enum(['true', 'false'])
+            .optional()
+            .openapi({ description: '`true`: list what it would mean for the pipelines that use it.' }),
+        }),
         body: connectorBodies(kind).replace,
         response: { status: 200, description: 'The errors, and the pipelines that use it.', schema: Preview },
       },

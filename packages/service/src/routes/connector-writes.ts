@@ -14,7 +14,7 @@ import { requireMatch, versionTag } from '../http/etag.js';
 import { organizationRoute, type ResponseData, type OrganizationCall, type Route } from '../http/route.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, SecretNote, Tables } from '../store/store.js';
-import { connectorBodies, textIssues, typeNamed } from './connector-bodies.js';
+import { CONFIG_ERRORS, connectorBodies, TEST_ERRORS, textIssues, typeNamed } from './connector-bodies.js';
 import { countTest } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { Org, OrgAndId } from './schemas.js';
@@ -35,13 +35,20 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `create${Kind}`,
         summary: `Create an ${kind}`,
+        description: `\`config\` must match the JSON Schemas of the type. \`settings\` are stored as given, without the defaults, and \`secrets\` are encrypted. With \`test_connection=true\`, connects first and saves only if that works.`,
         access,
         params: Org,
-        query: z.object({ test_connection: z.enum(['true', 'false']).optional() }),
+        query: z.object({
+          test_connection: z
+            .enum(['true', 'false'])
+            .optional()
+            .openapi({ description: '`true`: connect before saving. Default: save without connecting.' }),
+        }),
         body: bodies.create,
         idempotent: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: { ...CONFIG_ERRORS, 400: TEST_ERRORS[400] },
       },
       (call) => create(context, planner, kind, call),
       (call) => authorizeCreate(planner, kind, call),
@@ -59,8 +66,9 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         body: bodies.change,
         idempotent: true,
         conditional: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: CONFIG_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),
@@ -72,13 +80,15 @@ export function connectorWriteRoutes(context: RouteContext, kind: ConnectorKind)
         tag,
         operation: `replace${Kind}`,
         summary: `Replace an ${kind}; absent secrets are kept`,
+        description: `Stores the same document as a POST. Settings that are absent are removed; secrets that are absent are kept, unless the destination changes. The type cannot change. Pipelines that run continue with the new configuration.`,
         access,
         params: OrgAndId,
         body: bodies.replace,
         idempotent: true,
         conditional: true,
+        etag: true,
         response,
-        errorStatuses: [422],
+        errorStatuses: CONFIG_ERRORS,
       },
       (call) => update(context, planner, kind, call),
       (call) => authorizeUpdate(context, kind, call),

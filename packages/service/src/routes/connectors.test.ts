@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 
@@ -16,7 +16,7 @@ const okta = (config: object = {}, rest: object = {}) => ({
 
 const names = (rows: { name: string }[]) => rows.map(({ name }) => name);
 
-describe.each([embedded(), postgresql()])('connectors on $name', (databases) => {
+describe.each(eachDatabase())('connectors on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let inputs: string;
@@ -42,7 +42,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
     const settings = { org_url: 'https://acme.okta.com', auth: { type: 'oauth2', oauth2: { client_id: 'app-1' } } };
     const body = { name: 'Apps', type: 'okta-apps', config: { settings, secrets: { private_key: { value: key } } } };
     const { status, body: error, text } = await service.call('POST', inputs, { key: acme.key, body });
-    expect(status).toBe(422);
+    expect(status).toBe(400);
     expect(error.additional_details.issues).toContainEqual({
       path: '/secrets/private_key',
       code: 'format',
@@ -150,7 +150,7 @@ describe.each([embedded(), postgresql()])('connectors on $name', (databases) => 
       key: acme.key,
       body: okta({ settings: { org_url: 'acme', nonsense: 1 }, secrets: { other: { value: 'x' } } }, { name: ' ' }),
     });
-    expect(status).toBe(422);
+    expect(status).toBe(400);
     expect(body.error_type).toBe('invalid_config');
     expect(body.additional_details.issues.map(({ path, code }: Record<string, string>) => [path, code])).toEqual(
       expect.arrayContaining([

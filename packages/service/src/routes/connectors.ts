@@ -31,6 +31,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `list${tag}`,
         summary: `List the ${plural} of an organization`,
+        description: `Settings are included. Of each secret, the list shows that it is stored, never its value.`,
         access: { permission: `${kind}:read`, session: 'deny' },
         params: Org,
         query: PageQuery,
@@ -38,7 +39,7 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
           status: 200,
           description:
             kind === 'input' ? 'Oldest first.' : 'Oldest first. Those that the parent shares with a team are included.',
-          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }),
+          schema: z.object({ [plural]: z.array(ConnectorBody), pagination: Pagination }).openapi(`${Kind}List`),
         },
       },
       async ({ organization, query }) => {
@@ -59,8 +60,10 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `read${Kind}`,
         summary: `Read an ${kind}`,
+        description: `\`component_of\` lists the pipelines that use it. Send the ETag as \`If-Match\` with a change.`,
         access: { permission: `${kind}:read`, session: 'allow' },
         params: OrgAndId,
+        etag: true,
         response: { status: 200, description: 'The connector.', schema: ConnectorInUse },
       },
       async ({ c, principal, organization, params }) => {
@@ -94,11 +97,12 @@ export function connectorRoutes({ store, ingest }: RouteContext, kind: Connector
         tag,
         operation: `delete${Kind}`,
         summary: `Delete an ${kind} and its secrets`,
+        description: `Secrets of the organization that it refers to are kept. Delete the pipelines that use it first.`,
         access: { permission: `${kind}:delete`, session: 'deny' },
         params: OrgAndId,
         conditional: true,
         response: { status: 200, description: 'The deleted resource.', schema: ConnectorInUse },
-        errorStatuses: [409],
+        errorStatuses: { 409: `Pipelines still use it; \`additional_details\` names them.` },
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { numbersIn } from '../../../../test/support/output-attempt.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
@@ -11,7 +11,7 @@ type Row = Record<string, unknown> & { id: string };
 
 /** Each test has a pipeline from an HTTP input to a real HTTP server. */
 describe('what waits in a pipeline', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let other: Tenant;
@@ -262,7 +262,7 @@ describe('what waits in a pipeline', () => {
   });
 
   it('answers 503 where no engine runs', async () => {
-    const empty = embedded();
+    const empty = anyDatabase();
     const replica = await createTestService({ database: await empty.open() });
     const { team, key } = await replica.tenant('Replica');
     const { id } = (await replica.call('POST', `/v2/${team}/pipelines`, { key, body: { name: 'P' } })).body;

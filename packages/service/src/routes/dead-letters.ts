@@ -4,8 +4,8 @@ import { recordEffect } from '../audit/record-effect.js';
 import { invalidRequest, notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
-import { findDelivery, whileRunning } from './pipeline-delivery.js';
-import { Id, OrgAndId } from './schemas.js';
+import { findDelivery, NOT_RUNNING, whileRunning } from './pipeline-delivery.js';
+import { Id, OrgAndId, integer } from './schemas.js';
 
 const LetterId = z.string().regex(/^[\w-]{1,64}\.\d{1,16}$/);
 /** Maximum bytes of records in one response; further ones are left out. */
@@ -58,7 +58,7 @@ function toJson(letter: StoredLetter, content: 'record' | 'omitted' | 'none'): s
 
 /** Routes for the records of a pipeline that were rejected permanently. */
 export function deadLetterRoutes(context: RouteContext): Route[] {
-  const shared = { tag: 'Dead letters', params: OrgAndId, errorStatuses: [503] } as const;
+  const shared = { tag: 'Dead letters', params: OrgAndId, errorStatuses: { 503: NOT_RUNNING } } as const;
   const read = { permission: 'pipeline:data:read', session: 'deny' } as const;
   const write = { permission: 'pipeline:data:write', session: 'deny' } as const;
   const path = '/v1/{org}/pipelines/{id}/dead-letters';
@@ -75,17 +75,24 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
         access: read,
         query: z.object({
           node_id: Id.optional().openapi({ description: 'Only those of this node.' }),
-          limit: z.coerce.number().int().min(1).max(100).default(10),
+          limit: integer({ min: 1, max: 100, fallback: 10, description: 'Maximum number of dead letters.' }),
           after: LetterId.optional().openapi({ description: '`next_cursor` of the previous page.' }),
           meta_only: z.enum(['true', 'false']).default('false').openapi({ description: 'Leaves out the records.' }),
         }),
         response: {
           status: 200,
           description: 'By node, oldest first.',
-          schema: z.object({
-            dead_letters: z.array(Letter),
-            pagination: z.object({ limit: z.int(), next_cursor: z.string().nullable() }),
-          }),
+          schema: z
+            .object({
+              dead_letters: z.array(Letter),
+              pagination: z
+                .object({
+                  limit: z.int(),
+                  next_cursor: z.string().nullable().openapi({ description: 'For `after`. Null on the last page.' }),
+                })
+                .openapi('DeadLetterPagination'),
+            })
+            .openapi('DeadLetterList'),
         },
       },
       async ({ organization, params, query: { node_id: nodeId, limit, after, meta_only } }) => {
@@ -117,6 +124,7 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
         path: `${path}/{letter}`,
         operation: 'readDeadLetter',
         summary: 'Read a dead letter',
+        description: 'Contains the record, whatever its size, with all digits of its numbers.',
         access: read,
         params: OrgAndId.extend({ letter: LetterId }),
         response: { status: 200, description: 'The dead letter with its record.', schema: Letter },
@@ -189,7 +197,11 @@ export function deadLetterRoutes(context: RouteContext): Route[] {
             .transform((text) => text.split(','))
             .pipe(z.array(LetterId).max(MAX_IDS))
             .optional()
-            .openapi({ type: 'string', description: 'Ids, separated by commas.' }),
+            .openapi({
+              type: 'string',
+              pattern: '^[\\w-]{1,64}\\.\\d{1,16}(,[\\w-]{1,64}\\.\\d{1,16})*$',
+              description: `At most ${MAX_IDS} ids, separated by commas.`,
+            }),
           all: z.literal('true').optional().openapi({ description: 'All dead letters of the pipeline.' }),
         }),
         response: {

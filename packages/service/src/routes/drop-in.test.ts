@@ -3,7 +3,7 @@ import { appendFile, cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { DROP_IN, DROP_IN_CATALOG, writeElement } from '../../../../test/support/drop-in.js';
 import { createTestService, PUBLIC_URL, type TestService } from '../../../../test/support/service.js';
 import { loadDropIn } from '../embed/drop-in.js';
@@ -15,7 +15,7 @@ let service: TestService;
 
 beforeAll(async () => {
   element = await writeElement();
-  service = await createTestService({ database: await embedded().open(), dropIn: await loadDropIn(element.folder) });
+  service = await createTestService({ database: await anyDatabase().open(), dropIn: await loadDropIn(element.folder) });
 });
 afterAll(async () => {
   await service?.store.close();
@@ -118,7 +118,7 @@ describe('the drop-in', () => {
         expect(new Set(versions).size).toBe(3);
 
         const changed = await createTestService({
-          database: await embedded().open(),
+          database: await anyDatabase().open(),
           dropIn: await loadDropIn(folder),
         });
         const answers: [status: number, cacheControl: string | null][] = [];

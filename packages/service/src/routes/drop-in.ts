@@ -26,6 +26,11 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
  */
 const FOR_MINUTES = 'public, max-age=300';
 
+const FILE_HEADERS = {
+  'Cache-Control': 'A year for a full version, five minutes for a major version.',
+  'Content-Encoding': '`br` or `gzip` if `Accept-Encoding` allows it.',
+};
+
 const Version = z.string().openapi({
   description: 'Full version, whose files never change, or major version, for its newest release.',
   example: '0.1.0',
@@ -51,7 +56,7 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
     });
   }
 
-  function file(name: string, operation: string, summary: string, asset: Asset): Route {
+  function file(name: string, operation: string, summary: string, example: string, asset: Asset): Route {
     // Weak, because the file is served in several encodings.
     const etag = textTag(asset.identity);
     const [contentType] = asset.contentType.split(';');
@@ -62,12 +67,20 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         tag,
         operation,
         summary,
+        description:
+          'Any page can load it. The files of a full version never change; those of a major version are those of its newest release.',
         params: z.object({ version: Version }),
+        etag: true,
+        errorStatuses: {
+          404: 'This service does not have this version; `additional_details.versions` lists those that it has.',
+        },
         response: {
           status: 200,
           description: 'The file.',
           schema: z.string(),
+          example,
           ...(contentType === undefined ? {} : { contentType }),
+          headers: FILE_HEADERS,
         },
       },
       ({ c, params }) => {
@@ -90,15 +103,23 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
       'connector-frame.js',
       'readDropIn',
       'The script that defines `<connector-frame>`, for host pages',
+      "customElements.define('connector-frame', ...);",
       dropIn.scripts['connector-frame.js'].script,
     ),
     file(
       'connector-catalog.js',
       'readDropInCatalog',
       'The script that defines `<connector-catalog>`, for host pages',
+      "customElements.define('connector-catalog', ...);",
       dropIn.scripts['connector-catalog.js'].script,
     ),
-    file(DROP_IN_LICENSES, 'readDropInLicences', 'Licenses of the libraries that the scripts contain', dropIn.licences),
+    file(
+      DROP_IN_LICENSES,
+      'readDropInLicences',
+      'Licenses of the libraries that the scripts contain',
+      'lit: BSD-3-Clause ...',
+      dropIn.licences,
+    ),
 
     publicRoute(
       {
@@ -107,9 +128,11 @@ export function dropInRoutes({ dropIn, publicUrl }: DropInOptions): Route[] {
         tag,
         operation: 'readDropInIntegrity',
         summary: 'Hashes of the scripts, for the `integrity` attribute',
+        description: 'A page that pins a full version can check the scripts with these hashes.',
         response: {
           status: 200,
           description: 'By full version.',
+          headers: { 'Cache-Control': 'Five minutes.' },
           schema: z
             .record(
               z.string(),

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { UNKNOWN } from '../../../../test/support/pipelines-api.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import type { MasterKey } from '../secrets/master-key.js';
 
-describe.each([embedded(), postgresql()])('the schema of the records on an edge, on $name', (databases) => {
+describe.each(eachDatabase())('the schema of the records on an edge, on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;

@@ -8,7 +8,7 @@ import { isDetected } from '../pipelines/schema-detection.js';
 import type { Pipeline } from '../store/store.js';
 import type { StoredEdge } from '../store/tables.js';
 import type { RouteContext } from './context.js';
-import { unavailable } from './pipeline-delivery.js';
+import { NOT_RUNNING, unavailable } from './pipeline-delivery.js';
 import { Id, OrgAndId } from './schemas.js';
 
 const OrgIdAndEdge = OrgAndId.extend({ edge: Id });
@@ -70,7 +70,7 @@ export function edgeSchemaRoutes(context: RouteContext): Route[] {
     access: { permission: 'pipeline:write', session: 'deny' },
     params: OrgIdAndEdge,
     response: { status: 204, description: 'It is in effect.' },
-    errorStatuses: [400, 503],
+    errorStatuses: { 400: 'The schema of this edge is not detected; or the request is malformed.', 503: NOT_RUNNING },
   } as const;
 
   async function findEdge({ organization, params }: EdgeCall): Promise<{ pipeline: Pipeline; edge: StoredEdge }> {
@@ -168,6 +168,7 @@ export function edgeSchemaRoutes(context: RouteContext): Route[] {
         path: '/v2/{org}/pipelines/{id}/edges/{edge}/schema/reset',
         operation: 'resetEdgeSchema',
         summary: 'Forget the schema of an edge, and learn it again',
+        description: 'For when the source has changed on purpose. Events that were listed are kept.',
       },
       (call) => changeWith(call, 'learning', (schemas, id) => schemas.reset(id)),
     ),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { BOOT, formAssets, SCRIPT } from '../../../../test/support/form-assets.js';
 import {
   createTestService,
@@ -13,7 +13,7 @@ import {
 import { createEmbedPage } from '../embed/embed-page.js';
 import { loadFormAssets } from '../embed/form-assets.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 

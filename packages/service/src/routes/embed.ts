@@ -30,9 +30,30 @@ export function embedRoutes(
         tag,
         operation: 'readForm',
         summary: 'The form, for a frame in a page of a registered origin',
-        query: z.object({ parentOrigin: z.string().optional().openapi({ example: 'https://app.example' }) }),
-        response: { status: 200, description: 'The page.', schema: z.string(), contentType: 'text/html' },
-        errorStatuses: [403, 503],
+        description:
+          '`createConnectorFrame` opens this page. Its policy lets only pages of `parentOrigin` embed it, which must be among ALLOWED_PARENT_ORIGINS or the `allowed_origins` of an organization. `/embed` redirects to `/embed/`.',
+        query: z.object({
+          parentOrigin: z
+            .string()
+            .optional()
+            .openapi({ description: 'Origin of the embedding page. Required.', example: 'https://app.example' }),
+        }),
+        response: {
+          status: 200,
+          description: 'The page.',
+          schema: z.string(),
+          contentType: 'text/html',
+          example: '<!doctype html>...',
+          headers: { 'Content-Security-Policy': 'What the page may load, and which page may embed it.' },
+        },
+        errorStatuses: {
+          403: {
+            description: 'The origin is absent, not an origin, or not allowed.',
+            text: NOT_ALLOWED,
+          },
+          429: 'Too many requests with other origins from this address. Retry after the number of seconds in `Retry-After`.',
+          503: 'The database does not respond. Retry after the number of seconds in `Retry-After`.',
+        },
       },
       async ({ c }) => {
         const url = new URL(c.req.url);
@@ -62,8 +83,20 @@ export function embedRoutes(
         tag,
         operation: 'readFormFile',
         summary: 'A file of the form',
-        params: z.object({ name: z.string() }),
-        response: { status: 200, description: 'The file. Its name contains a hash of its content.' },
+        description:
+          'The page of the form names these files. Their names contain a hash of their content, so that they can be kept for ever.',
+        params: z.object({ name: z.string().openapi({ description: 'Name of the file.' }) }),
+        response: {
+          status: 200,
+          description: 'The file.',
+          schema: z.string(),
+          contentType: ['text/javascript', 'text/css', 'image/svg+xml', 'application/json'],
+          example: '...',
+          headers: {
+            'Cache-Control': 'A year.',
+            'Content-Encoding': '`br` or `gzip` if `Accept-Encoding` allows it.',
+          },
+        },
       },
       ({ c, params }) => {
         const asset = assets.files.get(params.name);
@@ -74,8 +107,7 @@ export function embedRoutes(
   ];
 }
 
-const denyFraming = (): Response =>
-  new Response(
-    'The origin of the embedding page is not allowed. Add it to ALLOWED_PARENT_ORIGINS or to allowed_origins of the organization.',
-    { status: 403, headers: refusedHeaders },
-  );
+const NOT_ALLOWED =
+  'The origin of the embedding page is not allowed. Add it to ALLOWED_PARENT_ORIGINS or to allowed_origins of the organization.';
+
+const denyFraming = (): Response => new Response(NOT_ALLOWED, { status: 403, headers: refusedHeaders });

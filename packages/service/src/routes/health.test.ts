@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 import { systemClock } from '../clock.js';
 import { masterKey } from '../secrets/master-key.js';
 import { createReadiness } from '../readiness.js';
 import { openVault } from '../secrets/vault.js';
 
-describe.each([embedded(), postgresql()])('health on $name (R12)', (databases) => {
+describe.each(eachDatabase())('health on $name (R12)', (databases) => {
   let service: TestService;
   beforeAll(async () => {
     service = await createTestService({

@@ -23,7 +23,12 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         tag,
         operation: 'readLiveness',
         summary: 'Liveness of the process',
-        response: { status: 200, description: 'The process is alive.', schema: z.object({ status: z.literal('ok') }) },
+        description: 'Checks nothing else: while this responds, a restart would not help.',
+        response: {
+          status: 200,
+          description: 'The process is alive.',
+          schema: z.object({ status: z.literal('ok') }).openapi('Liveness'),
+        },
       },
       () => ({ status: 200, body: { status: 'ok' } }),
     ),
@@ -40,9 +45,11 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
         response: {
           status: 200,
           description: 'The replica accepts requests.',
-          schema: z.object({ status: z.enum(['ok', 'degraded']), checks: z.record(z.string(), z.string()) }),
+          schema: z
+            .object({ status: z.enum(['ok', 'degraded']), checks: z.record(z.string(), z.string()) })
+            .openapi('Readiness', { example: { status: 'ok', checks: { database: 'ok', secrets: 'ok' } } }),
         },
-        errorStatuses: [503],
+        errorStatuses: { 503: 'This replica is not ready: `additional_details.checks` says why.' },
       },
       async () => {
         const { status, checks } = await options.readiness.check();
@@ -67,8 +74,9 @@ export function healthRoutes({ metrics }: Pick<RouteContext, 'metrics'>, options
           description: 'Metrics in the Prometheus text format.',
           schema: z.string(),
           contentType: 'text/plain',
+          example: '# TYPE http_requests_total counter\nhttp_requests_total{method="GET",status="200"} 1042\n',
         },
-        errorStatuses: [401],
+        errorStatuses: { 401: 'METRICS_TOKEN is set, and the request does not contain it.' },
       },
       async ({ c }) => {
         if (

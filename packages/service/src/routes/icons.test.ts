@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalog } from '@connector-frame/catalog';
 import { allTypes } from '../../../../test/support/connectors.js';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type TestService } from '../../../../test/support/service.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 
 beforeAll(async () => {

@@ -24,9 +24,22 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         tag: 'Icons',
         operation: 'readIcon',
         summary: 'The icon of a connector type',
-        description: 'The suffix `.svg` is optional. Returns 404 if the type has no icon.',
-        params: z.object({ typeId: z.string().openapi({ example: 'okta-systemlog.svg' }) }),
-        response: { status: 200, description: 'The icon.', schema: z.string(), contentType: 'image/svg+xml' },
+        description: 'For the `src` of an image on any page.',
+        params: z.object({
+          typeId: z
+            .string()
+            .openapi({ description: 'ID of the type, with or without `.svg`.', example: 'okta-systemlog.svg' }),
+        }),
+        etag: true,
+        response: {
+          status: 200,
+          description: 'The icon.',
+          schema: z.string(),
+          contentType: 'image/svg+xml',
+          example: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">...</svg>',
+          headers: { 'Cache-Control': 'Seven days.' },
+        },
+        errorStatuses: { 404: { description: 'The type has no icon, or does not exist.', text: 'not found' } },
       },
       ({ c, params }) => {
         const typeId = TypeId.safeParse(params.typeId.replace(/\.svg$/, ''));
@@ -49,6 +62,7 @@ export function iconRoutes({ catalog }: Pick<RouteContext, 'catalog'>): Route[] 
         tag: 'Icons',
         operation: 'readIconName',
         summary: 'Icon of each connector type',
+        description: 'The name and the file of the icon of a type. Several types of one vendor have the same icon.',
         params: z.object({ typeId: TypeId }),
         response: {
           status: 200,

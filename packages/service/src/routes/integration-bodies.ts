@@ -1,26 +1,31 @@
 import { z } from '@hono/zod-openapi';
-import { SecretWrite } from '../connectors/secret-write.js';
 import { EXAMPLE } from '../pipelines/graph-bodies.js';
 import { Status } from '../pipelines/state-body.js';
+import { Config } from './connector-bodies.js';
 import { Id, Name, TypeId } from './schemas.js';
 
 const Description = z.string().max(2_000);
 
 const Output = z
   .union([
-    z.strictObject({ id: Id.openapi({ description: 'ID of an existing output.' }) }),
-    z.strictObject({
-      type: TypeId.openapi({ description: '`type_id` of the output to create.' }),
-      name: Name.optional().openapi({ description: 'Default: the name of the integration.' }),
-      config: z
-        .strictObject({
-          settings: z.record(z.string(), z.unknown()).default({}),
-          secrets: z.record(z.string(), SecretWrite.nullable()).default({}),
-        })
-        .default({ settings: {}, secrets: {} }),
-    }),
+    z.strictObject({ id: Id.openapi({ description: 'ID of an existing output.' }) }).openapi('ExistingOutput'),
+    z
+      .strictObject({
+        type: TypeId.openapi({ description: '`type_id` of the output to create.' }),
+        name: Name.optional().openapi({ description: 'Default: the name of the integration.' }),
+        config: Config.default({ settings: {}, secrets: {} }),
+      })
+      .openapi('NewOutput'),
   ])
-  .default({ type: 'dev-null', config: { settings: {}, secrets: {} } });
+  // No default: generators of clients reject that of a union.
+  .optional()
+  .openapi({ description: 'An existing output, or one to create. Default: a new one of type `dev-null`.' });
+
+/** The output of an integration whose request names none. */
+export const DEV_NULL: NonNullable<z.output<typeof Output>> = {
+  type: 'dev-null',
+  config: { settings: {}, secrets: {} },
+};
 
 export const BuildIntegration = z
   .object({ input_id: Id, name: Name, description: Description.default(''), output: Output })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { pglite, postgresql } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -11,7 +11,7 @@ interface Built {
   output_id: string;
 }
 
-describe.each([embedded(), postgresql()])('integrations on $name', (databases) => {
+describe.each([pglite(), postgresql()])('integrations on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let tenants = 0;
@@ -91,11 +91,11 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
       const [issue] = answer.body.additional_details?.issues ?? [];
       expect([answer.status, answer.body.error_type, issue?.path], answer.text).toEqual(expected);
     };
-    await refused({ input_id: UNKNOWN }, 422, 'invalid_pipeline', '/input_id');
-    await refused({ output: { id: UNKNOWN } }, 422, 'invalid_pipeline', '/output/id');
-    await refused({ output: { id: input } }, 422, 'invalid_pipeline', '/output/id');
+    await refused({ input_id: UNKNOWN }, 400, 'invalid_pipeline', '/input_id');
+    await refused({ output: { id: UNKNOWN } }, 400, 'invalid_pipeline', '/output/id');
+    await refused({ output: { id: input } }, 400, 'invalid_pipeline', '/output/id');
     await refused({ output: { type: 'no-such-type' } }, 400, 'invalid_request', '/type');
-    await refused({ output: { type: 'http' } }, 422, 'invalid_config', '/settings/endpoint');
+    await refused({ output: { type: 'http' } }, 400, 'invalid_config', '/settings/endpoint');
     await refused({ output: { type: 'dev-null', id: UNKNOWN } }, 400, 'invalid_request', '/output');
     await refused({ name: ' ' }, 400, 'invalid_request', '/name');
     expect(await left()).toEqual(before);
@@ -246,7 +246,7 @@ describe.each([embedded(), postgresql()])('integrations on $name', (databases) =
         }
         expect(counts[2]).toBe(before[2]);
       } else {
-        expect(made.status).toBe(422);
+        expect(made.status).toBe(400);
         expect(counts[2]).toBe((before[2] ?? 0) - 1);
       }
     }

@@ -7,8 +7,9 @@ import { holdComponents } from '../pipelines/hold-components.js';
 import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
 import { readGraph } from '../pipelines/read-graph.js';
 import type { Pipeline, Tables } from '../store/store.js';
+import { CONFIG_ERRORS } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
-import { BuildIntegration, BuiltIntegration, RemoveIntegration } from './integration-bodies.js';
+import { BuildIntegration, BuiltIntegration, DEV_NULL, RemoveIntegration } from './integration-bodies.js';
 import { Org } from './schemas.js';
 
 type BuildCall = OrganizationCall<unknown, unknown, z.output<typeof BuildIntegration>>;
@@ -36,7 +37,10 @@ export function integrationRoutes(context: RouteContext): Route[] {
           description: 'The new pipeline. `status` is its status at creation.',
           schema: BuiltIntegration,
         },
-        errorStatuses: [422],
+        errorStatuses: {
+          ...CONFIG_ERRORS,
+          400: `The input or the output does not exist (\`invalid_pipeline\`), or: ${CONFIG_ERRORS[400]}`,
+        },
       },
       (call) => build(context, planner, call),
     ),
@@ -110,7 +114,7 @@ async function outputOf(
   planner: Planner,
   { principal, organization, body }: BuildCall,
 ): Promise<{ id: string; insert?(tables: Tables): Promise<unknown> }> {
-  const { output } = body;
+  const { output = DEV_NULL } = body;
   if ('id' in output) return output;
   const given = { ...output, type: planner.type(output.type), name: output.name ?? body.name, description: '' };
   const made = await newConnector(context, planner, given, { principal, organization });

@@ -6,7 +6,7 @@ import type { ServerEvent } from '../http/event-stream.js';
 import { lastEventId, type LogStreams } from '../http/log-streams.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { LogFilter, LogStart } from '../pipelines/engine.js';
-import { presentFollowedEntry } from '../pipelines/log-body.js';
+import { LOG_EVENT, presentFollowedEntry } from '../pipelines/log-body.js';
 import type { RouteContext } from './context.js';
 import { Id, Instant, Org, OrgAndId } from './schemas.js';
 
@@ -29,6 +29,7 @@ const StartQuery = z
     since,
     last: Duration.optional().openapi({
       type: 'string',
+      pattern: '^[0-9]{1,6}[smhd]$',
       description: 'Begins with entries of this long ago: `30s`, `5m`, `1h`, `7d`. Not together with `since`.',
     }),
   })
@@ -37,7 +38,7 @@ const StartQuery = z
     error: 'Use either since or last.',
   });
 
-const PipelineNode = z.object({ org: Id, id: Id, node: Id });
+const PipelineNode = OrgAndId.extend({ node: Id });
 
 const DESCRIPTION =
   'Server-sent events: the stored entries in order, then new ones, each an `event: entry` with a JSON object. `Last-Event-ID` resumes after that entry, over all pipelines and over restarts, without a gap or a repeat while the entries are stored. A client that reads too slowly is disconnected and resumes. Sends a comment every 15 seconds to keep the connection open.';
@@ -47,6 +48,7 @@ const RESPONSE = {
   description: 'Stream of log entries.',
   schema: z.string(),
   contentType: 'text/event-stream',
+  example: LOG_EVENT,
 } as const;
 
 interface StreamCall {
@@ -57,7 +59,7 @@ interface StreamCall {
 
 /** Routes that stream the logs of an organization, its API, its pipelines and their nodes. */
 export function logStreamRoutes({ store, engine, clock }: RouteContext, streams: LogStreams): Route[] {
-  const shared = { method: 'get', tag: 'Logs', description: DESCRIPTION, response: RESPONSE } as const;
+  const shared = { method: 'get', tag: 'Logs', description: DESCRIPTION, resumes: true, response: RESPONSE } as const;
   const pipelineAccess = { permission: 'pipeline:logs:read', session: 'deny' } as const;
 
   function startOf({ c, query }: StreamCall): LogStart {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { readLogs } from '../../../../test/support/log-reader.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
@@ -22,7 +22,7 @@ const edge = (from: string, to: string) => ({ from_node_instance_id: from, to_no
 const records = ({ entries }: { entries: readonly Sent[] }) => entries.map(({ record }) => record);
 
 describe('watching the records that pass a node', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let service: TestService;
   let acme: Tenant;
   let other: Tenant;
@@ -67,6 +67,7 @@ describe('watching the records that pass a node', () => {
 
   const send = (method: string, path: string, body?: unknown, key = acme.key) =>
     service.call(method, path.replace('~', acme.team), { key, ...(body === undefined ? {} : { body }) });
+  const status = async () => (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body;
   const path = (slug: string): string => `/v1/${acme.team}/data/${nodes.get(slug) ?? ''}`;
   async function watch(
     slug: string,
@@ -115,14 +116,15 @@ describe('watching the records that pass a node', () => {
 
   it('does not slow delivery when nobody reads from an open stream', async () => {
     const response = await service.app.request(path('in'), { headers: { 'x-api-key': acme.key } });
-    const before = (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body.egress.records;
+    // Records of the tests above.
+    await expect.poll(async () => (await status()).waiting).toBe(0);
+    const before = (await status()).egress.records;
     for (let batch = 0; batch < 20; batch += 1)
       await service.engine?.append(
         input,
         Array.from({ length: 500 }, (_, n) => `{"n":${n},"pad":"${'x'.repeat(200)}"}`),
       );
-    const after = async () => (await send('GET', `/v2/~/pipelines/${pipeline}/status`)).body.egress.records - before;
-    await expect.poll(after).toBe(10_000);
+    await expect.poll(async () => (await status()).egress.records - before).toBe(10_000);
     await response.body?.cancel();
   });
 
@@ -153,7 +155,7 @@ describe('watching the records that pass a node', () => {
 });
 
 it('is 403 where the operator has switched it off', async () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   const service = await createTestService({ database: await databases.open(), settings: { nodeData: false } });
   const { key, team } = await service.tenant('Northwind');
   const answer = await service.call('GET', `/v1/${team}/data/x`, { key });

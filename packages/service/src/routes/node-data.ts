@@ -5,7 +5,7 @@ import type { ServerEvent } from '../http/event-stream.js';
 import type { LogStreams } from '../http/log-streams.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
-import { unavailable } from './pipeline-delivery.js';
+import { NOT_RUNNING, unavailable } from './pipeline-delivery.js';
 import { Id, Org } from './schemas.js';
 
 /** The route that shows records while they pass a node. */
@@ -19,7 +19,7 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
         operation: 'watchNodeData',
         summary: 'Watch the records that pass a node',
         description:
-          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream can not resume. With `NODE_DATA=off` every request is 403.',
+          'Server-sent events: each `event: record` is a record that left the node, as JSON, with its `time` and its size in `bytes`. It is a sample: at most 50 records a second, and none larger than 64 KiB: then `omitted` is `true`. `skipped` counts the records since the previous event that are not shown. Delivery never waits for a reader. A record that is delivered again can be shown again. Nothing is stored, so a stream cannot resume. With `NODE_DATA=off` every request is 403.',
         access: { permission: 'pipeline:data:read', session: 'deny' },
         params: Org.extend({ node: Id }),
         response: {
@@ -27,8 +27,10 @@ export function nodeDataRoutes({ store, engine, nodeData }: RouteContext, stream
           description: 'Stream of records.',
           schema: z.string(),
           contentType: 'text/event-stream',
+          example:
+            'event: record\ndata: {"time":"2026-01-31T12:00:00.000Z","bytes":15,"skipped":0,"omitted":false,"record":{"severity":3}}\n\n',
         },
-        errorStatuses: [503],
+        errorStatuses: { 503: NOT_RUNNING },
       },
       async ({ c, principal, organization, params }) => {
         if (!nodeData) throw forbidden('The operator does not allow watching records: NODE_DATA is off.');

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan } from '../connectors/plan-write.js';
-import { SecretWrite } from '../connectors/secret-write.js';
 import { notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { ConnectionTestPassed, countTest } from './connection-tests.js';
+import { Config, TEST_ERRORS } from './connector-bodies.js';
 import type { RouteContext } from './context.js';
 import { Kind, OrgAndId, TypeId } from './schemas.js';
 
@@ -12,10 +12,7 @@ const TestNode = z
   .object({
     component_type: Kind,
     type: TypeId,
-    config: z.strictObject({
-      settings: z.record(z.string(), z.unknown()).default({}),
-      secrets: z.record(z.string(), SecretWrite.nullable()).default({}),
-    }),
+    config: Config,
   })
   .openapi('TestNode', {
     example: {
@@ -40,11 +37,13 @@ export function nodeTestRoutes(context: RouteContext): Route[] {
         tag: 'Pipelines',
         operation: 'testNodeConnection',
         summary: 'Test a configuration for a node of a pipeline by connecting with it; saves nothing',
+        description:
+          'Like the connection tests of inputs and outputs, for a component that a pipeline does not have yet. Stored secrets can be referred to by `id`. Counted by rate limits of its own.',
         access: { permission: ['pipeline:write', 'input:write', 'output:write'], session: 'deny' },
         params: OrgAndId,
         body: TestNode,
         response: { status: 200, description: 'The connection works.', schema: ConnectionTestPassed },
-        errorStatuses: [422],
+        errorStatuses: TEST_ERRORS,
       },
       async ({ c, principal, organization, params, body }) => {
         if (!(await store.pipelines.get(organization.id, params.id))) throw notFound();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { bootstrap } from '../bootstrap.js';
 
-describe.each([embedded(), postgresql()])('organizations on $name', (databases) => {
+describe.each(eachDatabase())('organizations on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 
@@ -149,7 +149,7 @@ describe.each([embedded(), postgresql()])('organizations on $name', (databases) 
   });
 });
 
-describe.each([embedded(), postgresql()])('bootstrap on $name', (databases) => {
+describe.each(eachDatabase())('bootstrap on $name', (databases) => {
   let service: TestService;
   beforeAll(async () => {
     service = await createTestService({ database: await databases.open() });

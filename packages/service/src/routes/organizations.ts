@@ -4,7 +4,7 @@ import { forbidden, notFound } from '../api-error.js';
 import { organizationRoute, route, type Commit, type ResponseData, type Route } from '../http/route.js';
 import type { Organization, Organizations } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, Name, Org, Origin, PageQuery, Pagination } from './schemas.js';
+import { Id, Name, Org, Origin, PageQuery, Pagination, ParentOrg } from './schemas.js';
 
 const AllowedOrigins = z.array(Origin).max(50).openapi({
   description:
@@ -26,6 +26,10 @@ const OrganizationBody = z
   })
   .openapi('Organization');
 
+const OrganizationList = z
+  .object({ organizations: z.array(OrganizationBody), pagination: Pagination })
+  .openapi('OrganizationList');
+
 const texts = {
   description: z.string().max(2_000).optional(),
   friendly_name: z.string().trim().max(200).optional().openapi({ description: 'Name that people read.' }),
@@ -34,9 +38,7 @@ const SearchQuery = PageQuery.extend({
   name_search: z.string().min(1).max(200).optional().openapi({ description: 'Part of the name, in any case.' }),
 });
 
-const Parent = z.object({ parent_org: Id });
-const ParentAndId = z.object({
-  parent_org: Id,
+const ParentAndId = ParentOrg.extend({
   id: Id.openapi({ description: 'ID of the parent organization or one of its teams.' }),
 });
 
@@ -102,13 +104,14 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listOrganizations',
         summary: 'List the teams of an organization',
+        description: 'The parent itself is not in the list. A team has no teams.',
         access: { permission: 'organization:read', session: 'deny' },
-        params: Parent,
+        params: ParentOrg,
         query: SearchQuery,
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ organizations: z.array(OrganizationBody), pagination: Pagination }),
+          schema: OrganizationList,
         },
       },
       async ({ organization, query: { name_search: nameSearch, ...page } }) => {
@@ -124,8 +127,10 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'createOrganization',
         summary: 'Create a team',
+        description:
+          'A team has its own connectors, secrets, pipelines, keys and sessions. Keys of the parent may act on it. Only a parent organization has teams: 403 for a team.',
         access: { permission: 'organization:write', session: 'deny' },
-        params: Parent,
+        params: ParentOrg,
         body: z
           .object({ name: Name, allowed_origins: AllowedOrigins.default([]), ...texts })
           .openapi('CreateOrganization', { example: { name: 'acme', friendly_name: 'Acme, Inc.' } }),
@@ -151,6 +156,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'readOrganization',
         summary: 'Read an organization or one of its teams',
+        description: '`id` is that of the organization in the path or of one of its teams.',
         access: { permission: 'organization:read', session: 'deny' },
         params: ParentAndId,
         response: { status: 200, description: 'The organization.', schema: OrganizationBody },
@@ -168,6 +174,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'changeOrganization',
         summary: 'Update an organization or one of its teams; absent properties are kept',
+        description: 'A change of `allowed_origins` decides within a second which pages may embed frames.',
         access: { permission: 'organization:write', session: 'deny' },
         params: ParentAndId,
         body: z
@@ -192,6 +199,8 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'deleteOrganization',
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
+        description:
+          'Its pipelines stop, and records that wait in them are lost. The parent organization cannot be deleted: 403.',
         access: { permission: 'organization:delete', session: 'deny' },
         params: ParentAndId,
         response: { status: 204, description: 'The team was deleted.' },
@@ -206,6 +215,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listOwnOrganizations',
         summary: 'List the organization of this API key and its teams',
+        description: 'For a key of a team, the list has this team alone.',
         access: { permission: 'organization:read', session: 'deny' },
         query: SearchQuery.extend({
           no_children: z
@@ -217,7 +227,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ organizations: z.array(OrganizationBody), pagination: Pagination }),
+          schema: OrganizationList,
         },
       },
       async ({ principal, query: { name_search, no_children, parent_organization_id, ...page } }) => {
@@ -237,6 +247,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'describeOrganization',
         summary: 'Update the texts of an organization; absent properties are kept',
+        description: 'Changes the description and the name for people, not the `name` or the origins.',
         access: { permission: 'organization:write', session: 'deny' },
         params: Org,
         body: z.object(texts).openapi('DescribeOrganization', { example: { friendly_name: 'Acme, Inc.' } }),
@@ -252,6 +263,8 @@ export function organizationRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'deleteOwnTeam',
         summary: 'Delete a team with its connectors, secrets, keys and sessions',
+        description:
+          'Its pipelines stop, and records that wait in them are lost. The parent organization cannot be deleted: 403.',
         access: { permission: 'organization:delete', session: 'deny' },
         params: Org,
         response: { status: 200, description: 'The deleted resource.', schema: OrganizationBody },

@@ -3,10 +3,10 @@ import { notFound } from '../api-error.js';
 import type { ServerEvent } from '../http/event-stream.js';
 import { lastEventId, type LogStreams } from '../http/log-streams.js';
 import { organizationRoute, type Route } from '../http/route.js';
-import { LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';
+import { LOG_EVENT, LogEntryBody, presentLogEntry } from '../pipelines/log-body.js';
 import { PipelineMetricsBody, presentMetrics } from '../pipelines/metrics-body.js';
 import type { RouteContext } from './context.js';
-import { OrgAndId } from './schemas.js';
+import { OrgAndId, integer } from './schemas.js';
 
 /** Routes for the recent metrics and logs of a pipeline. */
 export function pipelineActivityRoutes({ store, engine }: RouteContext, streams: LogStreams): Route[] {
@@ -48,8 +48,14 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
         access: readLogs,
         summary: 'Read the recent log entries of a pipeline',
         description: 'At most the last 200 entries, also of before a restart. They never contain records or secrets.',
-        query: z.object({ limit: z.coerce.number().int().min(1).max(500).default(100) }),
-        response: { status: 200, description: 'Oldest first.', schema: z.object({ entries: z.array(LogEntryBody) }) },
+        query: z.object({
+          limit: integer({ min: 1, max: 500, fallback: 100, description: 'Maximum number of entries.' }),
+        }),
+        response: {
+          status: 200,
+          description: 'Oldest first.',
+          schema: z.object({ entries: z.array(LogEntryBody) }).openapi('PipelineLog'),
+        },
       },
       async ({ organization, params, query }) => {
         const id = await find(organization.id, params.id);
@@ -63,6 +69,7 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
         path: '/v2/{org}/pipelines/{id}/logs/stream',
         operation: 'followPipelineLog',
         access: readLogs,
+        resumes: true,
         summary: 'Stream the log of a pipeline',
         description:
           'Server-sent events: the stored entries, then new ones. Each is an `event: entry` with data as in `entries` of `logs`. `Last-Event-ID` resumes after that entry. Sends a comment every 15 seconds to keep the connection open.',
@@ -71,6 +78,7 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
           description: 'Stream of log entries.',
           schema: z.string(),
           contentType: 'text/event-stream',
+          example: LOG_EVENT,
         },
       },
       async ({ c, principal, organization, params }) => {

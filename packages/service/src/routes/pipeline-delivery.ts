@@ -6,7 +6,7 @@ import { organizationRoute, type OrganizationCall, type Route } from '../http/ro
 import type { PipelineDelivery, PipelineEngine } from '../pipelines/engine.js';
 import type { Pipeline, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, OrgAndId } from './schemas.js';
+import { Id, OrgAndId, integer } from './schemas.js';
 
 const OrgIdAndNode = OrgAndId.extend({ node: Id });
 
@@ -55,6 +55,10 @@ export async function findDelivery(
   throw unavailable();
 }
 
+/** Cause of 503 where only the process that runs the pipeline can respond. */
+export const NOT_RUNNING =
+  'This process does not run the pipeline, or is restarting it; or the database does not respond. Retry after the number of seconds in `Retry-After`.';
+
 /** The error for what only the process that runs the pipeline can do. */
 export const unavailable = (
   message = 'This process does not run the pipeline, or is restarting it. Retry, or send the request to the process with ENGINE=on.',
@@ -84,7 +88,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
     tag,
     access: { permission: 'pipeline:data:write', session: 'deny' },
     response: { status: 200, description: 'What was deleted.', schema: Purge },
-    errorStatuses: [503],
+    errorStatuses: { 503: NOT_RUNNING },
   } as const;
 
   async function purgeOf(
@@ -124,14 +128,14 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
         access: { permission: 'pipeline:data:read', session: 'deny' },
         params: OrgIdAndNode,
         query: z.object({
-          limit: z.coerce.number().int().min(1).max(10).default(10),
+          limit: integer({ min: 1, max: 10, fallback: 10, description: 'Maximum number of records.' }),
           meta_only: z
             .enum(['true', 'false'])
             .default('false')
             .openapi({ description: 'Leaves out `data` of all records.' }),
         }),
         response: { status: 200, description: 'Oldest first.', schema: z.array(RetryQueueMessage) },
-        errorStatuses: [503],
+        errorStatuses: { 503: NOT_RUNNING },
       },
       async ({ organization, params, query }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id, params.node);
@@ -170,7 +174,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
           description: 'Number of waits that ended; 0 if nothing was waiting.',
           schema: z.object({ retried: z.int() }).openapi('PipelineRetryResponse'),
         },
-        errorStatuses: [503],
+        errorStatuses: { 503: NOT_RUNNING },
       },
       async ({ organization, params }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id);
@@ -189,8 +193,11 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
           'Reads the source now instead of at the next interval. Has no further effect while it is being read, so that two requests at once read it once.',
         access: write,
         params: OrgAndId,
-        response: { status: 200, description: 'A sentence.', schema: z.string() },
-        errorStatuses: [400, 503],
+        response: { status: 200, description: 'A sentence.', schema: z.string(), example: 'The input is read now.' },
+        errorStatuses: {
+          400: 'The pipeline is paused, or its input is not polled; or the request is malformed.',
+          503: NOT_RUNNING,
+        },
       },
       async ({ organization, params }) => {
         const { pipeline, delivery } = await findDelivery(context, organization.id, params.id);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { UNKNOWN } from '../../../../test/support/pipelines-api.js';
 import type { MasterKey } from '../secrets/master-key.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -11,7 +11,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, n) => JSON.st
 const sum = (values: { value: number }[]): number => values.reduce((total, { value }) => total + value, 0);
 const soon = () => new Date(Date.now() + 120_000).toISOString();
 
-describe.each([embedded(), postgresql()])('what pipelines have counted, on $name', (databases) => {
+describe.each(eachDatabase())('what pipelines have counted, on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;

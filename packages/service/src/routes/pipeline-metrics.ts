@@ -6,7 +6,15 @@ import { formatResolution, spanOf } from '../pipelines/resolution.js';
 import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Id, Org, OrgAndId } from './schemas.js';
-import { MetricValue, presentValue, Resolution, resolutionText, seriesFields, SeriesQuery } from './series-bodies.js';
+import {
+  MetricValue,
+  presentValue,
+  Resolution,
+  resolutionPattern,
+  resolutionText,
+  seriesFields,
+  SeriesQuery,
+} from './series-bodies.js';
 
 const HOUR = 3_600_000;
 /** Maximum number of pipelines in one request. */
@@ -118,9 +126,14 @@ export function pipelineMetricsRoutes({ store, clock }: RouteContext): Route[] {
             .max(10_000)
             .transform((text) => [...new Set(text.split(','))])
             .pipe(z.array(Id).min(1).max(MAX_PIPELINES))
-            .openapi({ type: 'string', description: `At most ${MAX_PIPELINES} IDs, separated by commas.` }),
+            .openapi({
+              type: 'string',
+              pattern: '^[\\w-]{1,64}(,[\\w-]{1,64})*$',
+              description: `At most ${MAX_PIPELINES} IDs, separated by commas.`,
+            }),
           resolution: Resolution.default(300_000).openapi({
             type: 'string',
+            pattern: resolutionPattern,
             default: '5m',
             description: resolutionText,
           }),

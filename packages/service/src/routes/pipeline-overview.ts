@@ -51,6 +51,8 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         path: '/v2/{org}/pipelines/statuses',
         operation: 'listPipelineStatuses',
         summary: 'List the statuses of all pipelines',
+        description:
+          'A page of pipelines, each with its present status alone. `GET /v2/{org}/pipeline_summary` also has counts.',
         params: Org,
         query: PageQuery,
         response: {
@@ -129,6 +131,7 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         path: '/v2/{org}/pipelines/{id}/status/{node}',
         operation: 'readPipelineNodeStatus',
         summary: 'Read the status and the counts of a node',
+        description: 'One entry of `nodes` in the status of its pipeline.',
         params: OrgAndId.extend({ node: Id }),
         response: { status: 200, description: 'As in the status of its pipeline.', schema: NodeStateBody },
       },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { openPipelinesApi, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 
 /** Not at a due minute of any schedule below. */
@@ -7,7 +7,7 @@ const START = Date.UTC(2026, 2, 10, 12, 34, 56);
 
 let api: PipelinesApi;
 beforeAll(async () => {
-  api = await openPipelinesApi(embedded());
+  api = await openPipelinesApi(anyDatabase());
   api.service.clock.advance(START - api.service.clock.now());
 });
 afterAll(() => api.close());

@@ -20,6 +20,9 @@ import { readerOf, requireMayOverride } from './override-access.js';
 import { pipelineAddresses } from './pipelines.js';
 import { Id, Org, OrgAndId } from './schemas.js';
 
+const WRONG_PIPELINE =
+  'The graph could not work, or names components that do not exist (`invalid_pipeline`, with `issues`).';
+
 type CreateCall = OrganizationCall<unknown, unknown, z.output<typeof CreatePipeline>>;
 type SwitchEdgeCall = OrganizationCall<{ id: string; edge: string }, unknown, z.output<typeof SwitchEdge>>;
 /** Also used for `/v1`, where nodes and edges cannot be changed. */
@@ -37,7 +40,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
     idempotent: true,
     conditional: true,
     response: { status: 200, description: 'The updated pipeline.', schema: PipelineBody },
-    errorStatuses: [422],
+    etag: true,
+    errorStatuses: { 400: WRONG_PIPELINE },
   } as const;
   return [
     ...pipelineAddresses.map(({ path, name }) =>
@@ -54,7 +58,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
           body: CreatePipeline,
           idempotent: true,
           response: { status: 201, description: 'The pipeline.', schema: PipelineBody },
-          errorStatuses: [422],
+          etag: true,
+          errorStatuses: { 400: WRONG_PIPELINE },
         },
         (call) => create(context, call),
       ),
@@ -93,6 +98,8 @@ export function pipelineWriteRoutes(context: RouteContext): Route[] {
         path: '/v1/{org}/pipelines/{id}',
         operation: 'switchPipeline',
         summary: 'Pause, resume or rename a pipeline; absent properties are kept',
+        description:
+          'While a pipeline is paused, nothing is read or delivered. Records that are pushed to its input are stored, within the limit of its buffer.',
         body: SwitchPipeline,
       },
       (call) => change(context, call),
@@ -182,7 +189,7 @@ interface Write {
 /**
  * Holds the components of the nodes, and checks their overrides.
  * @param before the nodes as they are stored
- * @throws ApiError 403, or 422 `invalid_pipeline`
+ * @throws ApiError 400 `invalid_pipeline`, or 403
  */
 async function checkNodes(
   { catalog, configOverrides, vault: vaults }: RouteContext,

@@ -22,6 +22,12 @@ const StatusQuery = z.object({
 });
 const status = PipelineStateBody.optional().openapi({ description: 'With `include_status=true`.' });
 
+const PipelineRowWithStatus = PipelineRow.extend({ status }).openapi('PipelineRowWithStatus');
+const PipelineWithStatus = PipelineBody.extend({ status }).openapi('PipelineWithStatus');
+const PipelineList = z
+  .object({ pipelines: z.array(PipelineRowWithStatus), pagination: Pagination })
+  .openapi('PipelineList');
+
 const ListQuery = PageQuery.extend({
   component_id: Id.optional().openapi({ description: 'Only pipelines that use this connector or transform.' }),
   ...StatusQuery.shape,
@@ -79,13 +85,15 @@ export function pipelineRoutes(context: RouteContext): Route[] {
           tag,
           operation: `list${name}Pipelines`,
           summary: 'List the pipelines of an organization',
+          description:
+            'With `include_status=true`, each has its status and counts, which takes longer. The three addresses of this list return the same.',
           access: { permission: 'pipeline:read', session: 'deny' },
           params: Org,
           query: ListQuery,
           response: {
             status: 200,
             description: 'Oldest first, without nodes and edges.',
-            schema: z.object({ pipelines: z.array(PipelineRow.extend({ status })), pagination: Pagination }),
+            schema: PipelineList,
           },
         },
         async ({ organization, query: { component_id, include_status, ...page } }) => {
@@ -109,9 +117,12 @@ export function pipelineRoutes(context: RouteContext): Route[] {
         path: '/v2/{org}/pipelines/{id}',
         operation: 'readPipeline',
         summary: 'Read a pipeline',
+        description:
+          'With nodes and edges. A node with overrides also has its `component`, with the configuration that it runs with, if the key may read it. Send the ETag as `If-Match` with a change; with `include_status=true` there is none.',
         access: read,
         query: StatusQuery,
-        response: { status: 200, description: 'The pipeline.', schema: PipelineBody.extend({ status }) },
+        etag: true,
+        response: { status: 200, description: 'The pipeline.', schema: PipelineWithStatus },
       },
       (call) => readOne(call, presentPipeline),
     ),
@@ -122,9 +133,11 @@ export function pipelineRoutes(context: RouteContext): Route[] {
         path: '/v1/{org}/pipelines/{id}',
         operation: 'readV1Pipeline',
         summary: 'Read a pipeline without its nodes and edges',
+        description: 'Like the rows of the list. `GET /v2/{org}/pipelines/{id}` has the nodes and edges.',
         access: read,
         query: StatusQuery,
-        response: { status: 200, description: 'The pipeline.', schema: PipelineRow.extend({ status }) },
+        etag: true,
+        response: { status: 200, description: 'The pipeline.', schema: PipelineRowWithStatus },
       },
       (call) => readOne(call, (pipeline, { schedule }) => presentRow(pipeline, schedule)),
     ),
@@ -137,6 +150,7 @@ export function pipelineRoutes(context: RouteContext): Route[] {
           path: `/${version}/{org}/pipelines/{id}`,
           operation: version === 'v2' ? 'deletePipeline' : 'deleteV1Pipeline',
           summary: 'Delete a pipeline; its connectors are kept',
+          description: 'Records that wait in it, its dead letters, its metrics and its log are deleted with it.',
           access: { permission: 'pipeline:delete', session: 'deny' },
           conditional: true,
           response: { status: 200, description: 'The deleted resource.', schema: PipelineBody },

@@ -156,6 +156,7 @@ export function quotaRoutes({ store, clock }: RouteContext): Route[] {
         tag,
         operation: 'readQuota',
         summary: 'Read a quota with what was used of it',
+        description: '`current_usage` contains everything until `current_usage_updated_at`.',
         access: read,
         params: OneQuota,
         response: { status: 200, description: 'The quota.', schema: QuotaBody },

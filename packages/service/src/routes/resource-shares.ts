@@ -3,7 +3,7 @@ import { organizationRoute, type OrganizationCall, type ResponseData, type Route
 import { changeShares, requireResource, type ShareChanges } from '../sharing/change-shares.js';
 import type { Resource } from '../store/resource-shares.js';
 import type { RouteContext } from './context.js';
-import { Id, PageQuery, Pagination } from './schemas.js';
+import { Id, PageQuery, Pagination, ParentOrg } from './schemas.js';
 import {
   Changes,
   ChangeSet,
@@ -20,10 +20,12 @@ import {
 } from './share-bodies.js';
 
 const tag = 'Resource shares';
-const Parent = z.object({ parent_org: Id });
 const base = '/v3/{parent_org}/resource_shares';
 const path = `${base}/{resource_type}/{resource_id}`;
-const OrgAndResource = z.object({ parent_org: Id, resource_type: ResourceType, resource_id: Id });
+const OrgAndResource = ParentOrg.extend({
+  resource_type: ResourceType,
+  resource_id: Id.openapi({ description: 'ID of the output or the secret.' }),
+});
 const read = { permission: 'resource_share:read', session: 'deny' } as const;
 const write = { permission: 'resource_share:write', session: 'deny' } as const;
 const changed = {
@@ -48,12 +50,16 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
         summary: 'List what an organization shares with its teams',
         description: 'Outputs and secrets with at least one team, or that new teams get.',
         access: read,
-        params: Parent,
-        query: PageQuery.extend({ resource_type: ResourceType.optional() }),
+        params: ParentOrg,
+        query: PageQuery.extend({
+          resource_type: ResourceType.optional().openapi({
+            description: 'Only outputs (`component`), or only secrets.',
+          }),
+        }),
         response: {
           status: 200,
           description: 'Those that were shared last first.',
-          schema: z.object({ shared_resources: z.array(Shared), pagination: Pagination }),
+          schema: z.object({ shared_resources: z.array(Shared), pagination: Pagination }).openapi('SharedResourceList'),
         },
       },
       async ({ organization, query: { resource_type: type, ...page } }) => {
@@ -70,12 +76,15 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listResourceShares',
         summary: 'List the teams that an output or a secret is shared with',
+        description: 'Also says whether each of them uses it, and whether new teams will get it.',
         access: read,
         params: OrgAndResource,
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ resource_shares: z.array(ShareWithUsage), share_with_all_new_children: Policy }),
+          schema: z
+            .object({ resource_shares: z.array(ShareWithUsage), share_with_all_new_children: Policy })
+            .openapi('ResourceShareList'),
         },
       },
       async ({ organization, params }) => {
@@ -109,7 +118,7 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
           body: Changes,
           idempotent: true,
           response: changed,
-          errorStatuses: [409],
+          errorStatuses: { 409: 'A team that it would be taken from uses it; `additional_details` names its uses.' },
         },
         ({ body, ...call }: ChangeCall) => change(context, { ...call, body: undefined }, changesIn(body)),
       ),
@@ -126,7 +135,7 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
         access: write,
         params: OrgAndResource,
         response: changed,
-        errorStatuses: [409],
+        errorStatuses: { 409: 'A team that it would be taken from uses it; `additional_details` names its uses.' },
       },
       (call) => change(context, call, 'nobody'),
     ),
@@ -138,6 +147,7 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listShareTargets',
         summary: 'List all teams, and whether an output or a secret is shared with each',
+        description: 'For a page on which a person chooses teams.',
         access: read,
         params: OrgAndResource,
         query: PageQuery.extend({
@@ -146,16 +156,14 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
           sort_by: z.enum(['name', 'shared', 'shared_at', 'in_use']).optional().openapi({
             description: 'Default: those that have it first.',
           }),
-          order: z.enum(['asc', 'desc']).default('asc'),
+          order: z.enum(['asc', 'desc']).default('asc').openapi({ description: 'Direction of `sort_by`.' }),
         }),
         response: {
           status: 200,
           description: 'The teams.',
-          schema: z.object({
-            organizations: z.array(Target),
-            share_with_all_new_children: Policy,
-            pagination: Pagination,
-          }),
+          schema: z
+            .object({ organizations: z.array(Target), share_with_all_new_children: Policy, pagination: Pagination })
+            .openapi('ResourceShareTargetList'),
         },
       },
       async ({ organization, params, query: { search, shared, sort_by: sortBy, order, ...page } }) => {
@@ -187,6 +195,7 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listResourceUsage',
         summary: 'List what the teams use an output or a secret for',
+        description: 'A use prevents that it is taken from the team.',
         access: read,
         params: OrgAndResource,
         query: PageQuery,
@@ -194,7 +203,7 @@ export function resourceShareRoutes(context: RouteContext): Route[] {
           status: 200,
           description:
             'The pipelines with the output, or the connectors that refer to the secret, of the oldest team first.',
-          schema: z.object({ usages: z.array(Usage), pagination: Pagination }),
+          schema: z.object({ usages: z.array(Usage), pagination: Pagination }).openapi('ResourceUsageList'),
         },
       },
       async ({ organization, params, query }) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-describe.each([embedded(), postgresql()])('API keys with roles on $name', (databases) => {
+describe.each(eachDatabase())('API keys with roles on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

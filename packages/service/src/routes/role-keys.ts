@@ -72,13 +72,15 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         tag,
         operation: 'listRoleKeys',
         summary: 'List the API keys of an organization with their roles',
+        description:
+          'Also shows keys that were created with permissions instead of a role; these have no `role_id`. No response contains the text of a key.',
         access: read,
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
           description: 'Oldest first, without revoked keys.',
-          schema: z.object({ api_keys: z.array(KeyBody), pagination: Pagination }),
+          schema: z.object({ api_keys: z.array(KeyBody), pagination: Pagination }).openapi('RoleKeyList'),
         },
       },
       async ({ organization, query }) => {
@@ -94,6 +96,8 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         tag,
         operation: 'createRoleKey',
         summary: 'Create an API key with a role',
+        description:
+          'The response is the only one that contains the `token`. The caller must have all permissions of the role; otherwise 403 names those that it lacks. A later change of the role changes the key.',
         access: write,
         params: Org,
         body: z
@@ -140,6 +144,7 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         tag,
         operation: 'readRoleKey',
         summary: 'Read an API key',
+        description: 'A revoked key is 404.',
         access: read,
         params: OrgAndId,
         response: { status: 200, description: 'The key.', schema: KeyBody },
@@ -158,6 +163,8 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         tag,
         operation: 'changeRoleKey',
         summary: 'Update the name and the description of an API key; absent properties are kept',
+        description:
+          'The role and the expiration cannot change; create a new key, or regenerate this one with a new `expiration_time`.',
         access: write,
         params: OrgAndId,
         body: z
@@ -179,9 +186,11 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
         tag,
         operation: 'revokeRoleKey',
         summary: 'Revoke an API key; its sessions end within a second',
+        description:
+          'The key is not accepted from the next request on, and is no longer in the list. This cannot be undone.',
         access: { permission: 'apikey:delete', session: 'deny' },
         params: OrgAndId,
-        response: { status: 200, description: 'A sentence.', schema: z.string() },
+        response: { status: 200, description: 'A sentence.', schema: z.string(), example: 'The API key is revoked.' },
       },
       (call) =>
         change(
@@ -210,7 +219,7 @@ export function roleKeyRoutes({ store, vault, clock, principals }: RouteContext)
           })
           .openapi('RegenerateRoleKey', { example: { expiration_time: '2099-01-01T00:00:00Z' } }),
         response: { status: 200, description: 'The key with its new token.', schema: KeyWithToken },
-        errorStatuses: [422],
+        errorStatuses: { 422: 'The key has expired, and `expiration_time` is absent.' },
       },
       (call) => {
         const { principal, body } = call;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { permissions } from '../permissions.js';
 
@@ -9,7 +9,7 @@ const LATER = '2099-01-01T00:00:00.000Z';
 const slugs = (role: { permissions: { slug: string }[] }) => role.permissions.map(({ slug }) => slug);
 const names = (page: { roles: { name: string }[] }) => page.roles.map(({ name }) => name);
 
-describe.each([embedded(), postgresql()])('roles on $name', (databases) => {
+describe.each(eachDatabase())('roles on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 
@@ -110,7 +110,7 @@ describe('the sandbox', () => {
     const operation = { operation: 'mutate_type', arguments: { key: 'user.name', type: 'int' } };
     const answer = await post('/v2/sandbox/transform', { config: { operations: [operation] }, record });
     expect(answer).toMatchObject({
-      status: 422,
+      status: 400,
       body: { additional_details: { issues: [{ path: '/record', message: expect.stringContaining('user.name') }] } },
     });
     expect(answer.text).not.toContain('Ana');
@@ -121,7 +121,7 @@ describe('the sandbox', () => {
   it('ends a program that does not', async () => {
     const config = { operations: [{ operation: 'jq', arguments: { query: 'last(range(1e12))' } }] };
     const answer = await post('/v2/sandbox/transform', { config, record });
-    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('jq_timeout')]);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('jq_timeout')]);
   });
 
   it('evaluates a condition, also a single leaf', async () => {
@@ -132,7 +132,7 @@ describe('the sandbox', () => {
     expect(await result({ operator: 'nor', conditions: [leaf('Bo'), { operator: 'never' }] })).toBe(true);
     const invalid = await post('/v2/sandbox/condition', { condition: { type_id: 'equals' }, record });
     expect(invalid).toMatchObject({
-      status: 422,
+      status: 400,
       body: { additional_details: { issues: [{ path: '/condition/config' }] } },
     });
   });

@@ -15,7 +15,8 @@ import { ApiError, invalidRequest } from '../api-error.js';
 import type { Principal } from '../auth/principal.js';
 import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, route, type ResponseData, type Route } from '../http/route.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidPipeline, invalidTransform } from '../pipelines/invalid-pipeline.js';
+import { TransformConfig } from '../pipelines/transform-config-body.js';
 import { referredValues } from '../pipelines/transform-secrets.js';
 import { Semaphore } from '../semaphore.js';
 import type { RouteContext } from './context.js';
@@ -25,23 +26,27 @@ import { Org } from './schemas.js';
 const MAX_CONCURRENT = 2;
 const MAX_WAITING = 20;
 
-const JsonObject = z.record(z.string(), z.unknown());
+const BUSY =
+  'The sandbox is at capacity, or the database does not respond. Retry after the number of seconds in `Retry-After`.';
+
+const JsonObject = z.record(z.string(), z.unknown()).openapi('JsonObject');
 const AnyRecord = z
   .union([JsonObject, z.string(), z.array(z.int().min(0).max(255))])
   .openapi({ description: 'A JSON object; also as JSON text, as base64 of it, or as its bytes.' });
 
 const example = { actor: { email: 'ana@example.com' }, severity: 3 };
-const TryCondition = z.object({ condition: z.looseObject({}), record: AnyRecord }).openapi('TryCondition', {
+const Tried = z.record(z.string(), z.unknown()).openapi({
+  anyOf: [{ $ref: '#/components/schemas/ConditionGroup' }, { $ref: '#/components/schemas/Condition' }],
+});
+const TryCondition = z.object({ condition: Tried, record: AnyRecord }).openapi('TryCondition', {
   example: { condition: { type_id: 'greater_than', config: { key: 'severity', value: 2 } }, record: example },
 });
-const TryTransform = z
-  .object({ config: z.looseObject({ operations: z.array(z.unknown()) }), record: AnyRecord })
-  .openapi('TryTransform', {
-    example: {
-      config: { operations: [{ operation: 'rename_key', arguments: { key: 'actor.email', new_key: 'user' } }] },
-      record: example,
-    },
-  });
+const TryTransform = z.object({ config: TransformConfig, record: AnyRecord }).openapi('TryTransform', {
+  example: {
+    config: { operations: [{ operation: 'rename_key', arguments: { key: 'actor.email', new_key: 'user' } }] },
+    record: example,
+  },
+});
 const TriedTransform = z
   .object({
     records: z.array(JsonObject).openapi({ description: 'The resulting records; none if the record is dropped.' }),
@@ -87,14 +92,14 @@ export function sandboxRoutes(context: RouteContext): Route[] {
   ): Promise<ResponseData> {
     const record = recordIn(body.record);
     const parsed = await parseTransform(body.config, { resolveSecret });
-    if (!parsed.ok) throw invalidPipeline(prefixed('/config', parsed.problems));
+    if (!parsed.ok) throw invalidTransform(prefixed('/config', parsed.problems));
     const options = { now: clock.now(), signal, recordId: `sandbox-${randomUUID()}`, resolveSecret };
     const tried = await tryTransform(parsed.transform, record, options);
     if (!tried) throw new ApiError(503, 'unavailable', 'The request was aborted.');
     if ('rejected' in tried)
-      throw invalidPipeline([
-        { path: '/record', code: 'invalid', message: `The transform rejects the record: ${tried.rejected}` },
-      ]);
+      throw invalidRequest('The transform rejects the record.', {
+        issues: [{ path: '/record', message: tried.rejected }],
+      });
     const before = Buffer.byteLength(JSON.stringify(record));
     const after = tried.lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     const change = Math.round(((after - before) / before) * 10_000) / 100;
@@ -112,7 +117,11 @@ export function sandboxRoutes(context: RouteContext): Route[] {
     access,
     body: TryTransform,
     response: { status: 200, description: 'The resulting records and their size.', schema: TriedTransform },
-    errorStatuses: [422, 503],
+    errorStatuses: {
+      400: 'The record is no object, or the transform rejects it.',
+      422: 'An operation or a condition is not valid (`invalid_transform`, with `issues`).',
+      503: BUSY,
+    },
   } as const;
 
   return [
@@ -123,10 +132,19 @@ export function sandboxRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'tryCondition',
         summary: 'Evaluate a condition on a record; saves nothing',
+        description:
+          'Runs the code that decides in pipelines. `condition` is a group with an `operator`, or a single condition with its `type_id`.',
         access,
         body: TryCondition,
-        response: { status: 200, description: 'Whether it holds.', schema: z.object({ result: z.boolean() }) },
-        errorStatuses: [422, 503],
+        response: {
+          status: 200,
+          description: 'Whether it holds.',
+          schema: z.object({ result: z.boolean() }).openapi('ConditionResult'),
+        },
+        errorStatuses: {
+          400: 'The condition is not valid (`invalid_pipeline`, with `issues`), or the record is no object.',
+          503: BUSY,
+        },
       },
       ({ principal, body }) =>
         bounded(principal, async () => {
@@ -141,8 +159,13 @@ export function sandboxRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listRecordTypes',
         summary: 'List the types of example records',
+        description: 'Values for `record_type` of `POST /v2/sandbox/template`.',
         access: { permission: 'transform:read', session: 'deny' },
-        response: { status: 200, description: 'All types.', schema: z.object({ templates: z.array(z.string()) }) },
+        response: {
+          status: 200,
+          description: 'All types.',
+          schema: z.object({ templates: z.array(z.string()) }).openapi('RecordTypeList'),
+        },
       },
       () => ({ status: 200, body: { templates: RECORD_TYPES } }),
     ),
@@ -153,9 +176,15 @@ export function sandboxRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'generateRecord',
         summary: 'Generate an example record',
+        description:
+          'A made-up record in the shape of a source, to try a transform on. Each call returns other values.',
         access,
         body: GenerateRecord,
-        response: { status: 200, description: 'The record.', schema: z.object({ record: JsonObject }) },
+        response: {
+          status: 200,
+          description: 'The record.',
+          schema: z.object({ record: JsonObject }).openapi('GeneratedRecord'),
+        },
       },
       ({ body }) => {
         const record = exampleRecord(body.record_type, randomInt(1_000_000), clock.now());
@@ -198,7 +227,7 @@ const textIn = (given: string): string =>
 
 /**
  * Returns the condition in a request, which may also be a single leaf.
- * @throws ApiError 422
+ * @throws ApiError 400
  */
 function conditionIn(given: Record<string, unknown>): LogicalCondition {
   const isLeaf = given['type_id'] !== undefined;

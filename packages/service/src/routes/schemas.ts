@@ -7,20 +7,52 @@ export const TypeId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/);
 export const Kind = z.enum(['input', 'output']) satisfies z.ZodType<ConnectorKind>;
 
 /** Path parameters. */
-export const Org = z.object({ org: Id });
-export const OrgAndId = z.object({ org: Id, id: Id });
+const OrganizationId = Id.openapi({
+  description: 'ID of the organization. `GET /v3/api-keys/current` returns that of an API key.',
+});
+export const Org = z.object({ org: OrganizationId });
+export const OrgAndId = z.object({ org: OrganizationId, id: Id });
+export const ParentOrg = z.object({ parent_org: Id.openapi({ description: 'ID of the parent organization.' }) });
+
+/** An integer in a query. Stated in full for the document, which would also allow null. */
+export const integer = ({
+  min,
+  max,
+  fallback,
+  description,
+}: {
+  min: number;
+  max: number;
+  fallback: number;
+  description: string;
+}) =>
+  z
+    .string()
+    .regex(/^-?\d{1,12}$/, 'Must be an integer.')
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(fallback)
+    .openapi({ type: 'integer', minimum: min, maximum: max, default: fallback, description });
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(1_000).default(10),
-  offset: z.coerce.number().int().min(0).max(1_000_000_000).default(0),
+  limit: integer({ min: 1, max: 1_000, fallback: 10, description: 'Maximum number of rows.' }),
+  offset: integer({ min: 0, max: 1_000_000_000, fallback: 0, description: 'Number of rows to skip.' }),
 });
 
 export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
 /** A window of time in a query. */
 export const WindowQuery = z.object({
-  start: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339.' }),
-  end: Instant.optional().openapi({ type: 'string', format: 'date-time', description: 'RFC 3339. Default: now.' }),
+  start: Instant.optional().openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'Start of the window. RFC 3339.',
+  }),
+  end: Instant.optional().openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'End of the window. RFC 3339. Default: now.',
+  }),
 });
 
 export const Pagination = z

@@ -1,7 +1,7 @@
 import { exampleConfig } from '@connector-frame/catalog';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 
@@ -19,7 +19,7 @@ const http = (id: string, endpoint = 'https://logs.acme.com/a') => ({
   },
 });
 
-describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
+describe.each(eachDatabase())('secrets on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let globex: Tenant;
@@ -124,12 +124,12 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
     const id = await secret({ value: { Authorization: 'Bearer 1' } });
     await send('POST', '/v2/~/outputs', http(id));
     const text = await send('PATCH', `/v2/~/secrets/${id}`, { value: 'Bearer 2' });
-    expect([text.status, text.body.error_type]).toEqual([422, 'invalid_config']);
+    expect([text.status, text.body.error_type]).toEqual([400, 'invalid_config']);
     for (const value of ['', '••••••••', {}])
       expect((await send('PATCH', `/v2/~/secrets/${id}`, { value })).status).toBe(400);
     const other = await secret({ value: { a: 'b' } });
     const refused = await send('POST', '/v2/~/inputs', okta({ id: other }));
-    expect([refused.status, refused.body.error_type]).toEqual([422, 'invalid_config']);
+    expect([refused.status, refused.body.error_type]).toEqual([400, 'invalid_config']);
   });
 
   it('can be deleted only when nothing uses it', async () => {
@@ -205,7 +205,7 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
     expect(after.id).not.toBe(id);
     expect([await valueIn(first), await valueIn(second)]).toEqual([NEXT, `${TOKEN}x`]);
     const moved = await send('POST', '/v2/~/inputs', okta({ id }, { org_url: 'https://evil.example' }));
-    expect([moved.status, moved.body.error_type]).toEqual([422, 'secret_not_allowed']);
+    expect([moved.status, moved.body.error_type]).toEqual([400, 'secret_not_allowed']);
   });
 
   it('needs a value and a name', async () => {
@@ -224,18 +224,18 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
       const used = await input({ id });
       const evil = { settings: { org_url: 'https://evil.example' } };
       const created = await send('POST', '/v2/~/inputs', okta({ id }, evil.settings));
-      expect([created.status, created.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([created.status, created.body.error_type]).toEqual([400, 'secret_not_allowed']);
       const kept = await edit(used, { ...evil, secrets: {} });
       expect([kept.status, kept.body.error_type]).toEqual([422, 'secret_reentry_required']);
       const named = await edit(used, { ...evil, secrets: { api_key: { id } } });
-      expect([named.status, named.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([named.status, named.body.error_type]).toEqual([400, 'secret_not_allowed']);
       const tested = await send('POST', '/v2/~/inputs/test-connection', {
         type: 'okta-systemlog',
         config: { ...evil, secrets: { api_key: { id } } },
       });
-      expect([tested.status, tested.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([tested.status, tested.body.error_type]).toEqual([400, 'secret_not_allowed']);
       const other = await send('POST', '/v2/~/outputs', http(id, 'https://evil.example'));
-      expect([other.status, other.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([other.status, other.body.error_type]).toEqual([400, 'secret_not_allowed']);
       expect((await send('GET', `/v2/~/secrets/${id}`)).body.destinations).toHaveLength(1);
     });
 
@@ -261,7 +261,7 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
       const writer = await send('POST', `/v3/${acme.team}/api-keys`, { name: 'w', permissions: ['input:write'] });
       const { key } = writer.body;
       const refused = await send('POST', '/v2/~/inputs', okta({ id }), key);
-      expect([refused.status, refused.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([refused.status, refused.body.error_type]).toEqual([400, 'secret_not_allowed']);
       await input({ id });
       expect((await send('POST', '/v2/~/inputs', okta({ id }), key)).status).toBe(200);
     });
@@ -296,7 +296,7 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
       const writer = await send('POST', `/v3/${acme.team}/api-keys`, { name: 'w', permissions: ['input:write'] });
       const create = (uri: string) => send('POST', '/v2/~/inputs', mongo(uri), writer.body.key);
       const moved = await create('mongodb+srv://evil.example');
-      expect([moved.status, moved.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([moved.status, moved.body.error_type]).toEqual([400, 'secret_not_allowed']);
       expect((await create('mongodb+srv://db.acme.com')).status).toBe(200);
       const shown = await send('GET', `/v2/~/secrets/${id}`);
       expect(shown.text).not.toContain('db.acme.com');
@@ -317,13 +317,13 @@ describe.each([embedded(), postgresql()])('secrets on $name', (databases) => {
       const allowed = await createInSession(token, okta({ id }));
       expect(allowed.status, allowed.text).toBe(200);
       const moved = await createInSession(token, okta({ id }, { org_url: 'https://evil.example' }));
-      expect([moved.status, moved.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([moved.status, moved.body.error_type]).toEqual([400, 'secret_not_allowed']);
     });
 
     it('add no destination', async () => {
       const id = await secret();
       const refused = await createInSession(await service.session(acme, { secret_ids: [id] }), okta({ id }));
-      expect([refused.status, refused.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([refused.status, refused.body.error_type]).toEqual([400, 'secret_not_allowed']);
     });
 
     it('cannot read or change secrets', async () => {

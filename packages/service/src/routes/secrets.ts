@@ -59,6 +59,8 @@ export function secretRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'listSecrets',
         summary: 'List the secrets of an organization and the connectors that use them',
+        description:
+          'No response contains a value. `inputs`, `outputs` and `transforms` are the components that use a secret, running or not.',
         access: read,
         params: Org,
         query: PageQuery,
@@ -66,7 +68,7 @@ export function secretRoutes(context: RouteContext): Route[] {
           status: 200,
           description:
             'Oldest first. Secrets that were entered in a connector, and those that the parent shares, are included.',
-          schema: z.object({ secrets: z.array(SecretWithUses), pagination: Pagination }),
+          schema: z.object({ secrets: z.array(SecretWithUses), pagination: Pagination }).openapi('SecretList'),
         },
       },
       async ({ organization, query }) => {
@@ -86,6 +88,8 @@ export function secretRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'createSecret',
         summary: 'Create a secret that connectors can refer to by its id',
+        description:
+          'Refer to it as `{ "id": ... }` in `config.secrets` of connectors, and rotate it once for all of them. `destinations` limits where it may be sent.',
         access: write,
         params: Org,
         body: CreateSecret,
@@ -102,6 +106,7 @@ export function secretRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'readSecret',
         summary: 'Read a secret, without its value',
+        description: '`destinations` are the connector types, with their addresses, that it may be sent to.',
         access: read,
         params: OrgAndId,
         response: { status: 200, description: 'The secret.', schema: FullSecret },
@@ -127,7 +132,11 @@ export function secretRoutes(context: RouteContext): Route[] {
         body: ChangeSecret,
         idempotent: true,
         response: { status: 200, description: 'The secret, without its value.', schema: SecretBody },
-        errorStatuses: [409, 422],
+        errorStatuses: {
+          409: 'The list lacks a destination at which a component uses it, or a component began to use it at the same time.',
+          400: 'The request is malformed, or the value does not suit a component that uses it (`invalid_config`).',
+          422: 'New destinations require the value (`secret_reentry_required`), or the stored value cannot be read (`secret_unreadable`).',
+        },
       },
       (call) => change(context, call),
     ),
@@ -139,10 +148,11 @@ export function secretRoutes(context: RouteContext): Route[] {
         tag,
         operation: 'deleteSecret',
         summary: 'Delete a secret that nothing uses',
+        description: 'The secret of a single connector can be deleted only with this connector.',
         access: { permission: 'secrets:delete', session: 'deny' },
         params: OrgAndId,
         response: { status: 204, description: 'Deleted.' },
-        errorStatuses: [409],
+        errorStatuses: { 409: 'Components still use it; `additional_details` names them.' },
       },
       ({ organization, params, commit }) =>
         commit(async (tables) => {

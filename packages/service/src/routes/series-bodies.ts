@@ -7,17 +7,21 @@ export const Resolution = z
   .string()
   .refine((text) => parseResolution(text) !== undefined, 'Must be a number of minutes, hours or days, such as 5m.')
   .transform(parseResolution);
+export const resolutionPattern = '^[1-9][0-9]{0,3}[mhd]$';
 export const resolutionText = 'Length of an interval: a number of minutes, hours or days, such as `5m`, `1h` or `1d`.';
 
 /** The query of a series, without the metric. */
 export const ResolutionQuery = WindowQuery.extend({
   resolution: Resolution.optional().openapi({
     type: 'string',
+    pattern: resolutionPattern,
     description: `${resolutionText} Default: chosen by the length of the window.`,
   }),
 });
 
-export const SeriesQuery = ResolutionQuery.extend({ metric: z.enum(METRICS) });
+export const SeriesQuery = ResolutionQuery.extend({
+  metric: z.enum(METRICS).openapi({ description: 'What to read.' }),
+});
 
 export const MetricValue = z
   .object({

@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PARENT, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-describe.each([embedded(), postgresql()])('POST /v3/sessions on $name', (databases) => {
+describe.each(eachDatabase())('POST /v3/sessions on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

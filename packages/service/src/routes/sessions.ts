@@ -16,8 +16,13 @@ const MintBody = z
       .openapi({
         description: `Lifetime in seconds, clamped to ${SESSION_TTL.min} to ${SESSION_TTL.max}. Default: ${SESSION_TTL.default}.`,
       }),
-    kind: Kind.optional(),
-    type_ids: z.array(TypeId).min(1).max(100).optional(),
+    kind: Kind.optional().openapi({ description: 'Limits the session to this kind. Default: both.' }),
+    type_ids: z
+      .array(TypeId)
+      .min(1)
+      .max(100)
+      .optional()
+      .openapi({ description: 'Limits the session to these connector types. Default: all.' }),
     connector_id: Id.optional().openapi({
       description: 'Limits the session to reading, updating and testing this connector.',
     }),
@@ -33,14 +38,16 @@ const MintBody = z
 
 const SessionBody = z
   .object({
-    session_token: z.string(),
+    session_token: z.string().openapi({ description: 'For `sessionToken` of the frame.' }),
     expires_at: z.iso.datetime(),
     organizationId: z.string(),
     ttl_seconds: z.int(),
   })
   .openapi('Session');
 
-const OwnSessionBody = z.object({ organization: z.object({ id: z.string(), name: z.string() }) }).openapi('OwnSession');
+const OwnSessionBody = z
+  .object({ organization: z.object({ id: z.string(), name: z.string() }).openapi('SessionOrganization') })
+  .openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
   const { accessControl, sessions, clock, metrics, principals } = context;
@@ -52,10 +59,14 @@ export function sessionRoutes(context: RouteContext): Route[] {
         tag: 'Sessions',
         operation: 'mintSession',
         summary: 'Create a session: a short-lived token for a frame',
+        description:
+          'Call it on the backend, and pass the token to the page. The session acts on one organization. `kind`, `type_ids`, `connector_id`, `secret_ids` and `parent_origins` limit it further. It ends with its API key: 400 if the key expires earlier.',
         access: { permission: 'session:create', session: 'deny' },
         body: MintBody,
         response: { status: 200, description: 'The session.', schema: SessionBody },
-        errorStatuses: [404],
+        errorStatuses: {
+          404: 'The organization, the connector or a secret does not exist, or belongs to another one.',
+        },
       },
       async ({ principal, body }) => {
         const organization = await accessControl.organization(principal, body.organization_id);

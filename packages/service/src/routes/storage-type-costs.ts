@@ -38,6 +38,7 @@ export function storageTypeCostRoutes({ store, catalog }: RouteContext): Route[]
         method: 'get',
         operation: 'readStorageTypeCosts',
         summary: 'Read what storage costs, by type of output',
+        description: 'Types without a cost are left out: they count as free.',
         access: { permission: 'organization:read', session: 'deny' },
         response,
       },

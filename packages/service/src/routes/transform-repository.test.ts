@@ -2,11 +2,11 @@ import { exampleRecord, RECORD_TYPES } from '@connector-frame/connectors';
 import { loadCatalog } from '@connector-frame/catalog';
 import { parseTransform, tryTransform } from '@connector-frame/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { formatTransform, loadRepository, readTransformFile } from '../pipelines/transform-repository.js';
 
-const databases = embedded();
+const databases = anyDatabase();
 let service: TestService;
 let acme: Tenant;
 

@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { parseTransform } from '@connector-frame/engine';
 import { invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidTransform } from '../pipelines/invalid-pipeline.js';
+import { TransformConfig } from '../pipelines/transform-config-body.js';
 import {
   formatTransform,
   loadRepository,
@@ -12,7 +13,6 @@ import {
 import type { StoredTransform } from '../store/tables.js';
 import { Id, PageQuery, Pagination } from './schemas.js';
 
-const Config = z.looseObject({ operations: z.array(z.unknown()) });
 const Texts = z.array(z.string().min(1).max(200)).max(50);
 
 const TransformFileBody = z
@@ -23,7 +23,7 @@ const TransformFileBody = z
     tags: Texts.optional(),
     author: z.string().min(1).max(200).optional(),
     contributors: Texts.optional(),
-    config: Config,
+    config: TransformConfig,
   })
   .openapi('TransformFile', {
     example: {
@@ -39,21 +39,34 @@ const Entry = z
     name: z.string(),
     description: z.string(),
     input_type_id: z.string().optional().openapi({ description: 'The first input whose records it is for.' }),
-    config: Config,
+    config: TransformConfig,
   })
   .openapi('RepositoryTransform');
 
-const Metadata = z.object({
-  name: z.string(),
-  description: z.string(),
-  path: z.string().openapi({ description: 'Its id.' }),
-  inputs: Texts,
-  tags: Texts,
-  author: z.string().optional(),
-  contributors: Texts.optional(),
-});
+const Metadata = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    path: z.string().openapi({ description: 'Its id.' }),
+    inputs: Texts,
+    tags: Texts,
+    author: z.string().optional(),
+    contributors: Texts.optional(),
+  })
+  .openapi('TransformIndexEntry');
 
-const Imported = z.object({ name: z.string(), description: z.string(), config: Config }).openapi('ImportedTransform');
+const Imported = z
+  .object({ name: z.string(), description: z.string(), config: TransformConfig })
+  .openapi('ImportedTransform');
+
+const YAML = `name: Users only
+config:
+  operations:
+    - operation: drop_key
+      arguments:
+        key: debugContext
+`;
+const WRONG_OPERATIONS = 'An operation or a condition is not valid (`invalid_transform`, with `issues`).';
 
 const tag = 'Transforms';
 const access = { permission: 'transform:read', session: 'deny' } as const;
@@ -70,12 +83,13 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'listRepositoryTransforms',
         summary: 'List the transforms that come with the service',
+        description: 'To start from: create a transform with the `config` of one of them.',
         access,
         query: PageQuery,
         response: {
           status: 200,
           description: 'In the order of their ids.',
-          schema: z.object({ transforms: z.array(Entry), pagination: Pagination }),
+          schema: z.object({ transforms: z.array(Entry), pagination: Pagination }).openapi('RepositoryTransformList'),
         },
       },
       ({ query }) => {
@@ -94,6 +108,7 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'readRepositoryTransform',
         summary: 'Read a transform that comes with the service',
+        description: 'Its `config` can be the body of a call that creates a transform.',
         access,
         params,
         response: { status: 200, description: 'The transform.', schema: Entry },
@@ -107,11 +122,13 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'readTransformIndex',
         summary: 'Read the index of the transforms that come with the service',
+        description:
+          'Names, tags and inputs of all of them, without their operations. `schema_hash` changes whenever one of them does.',
         access,
         response: {
           status: 200,
           description: 'All of them, and a hash that changes with them.',
-          schema: z.object({ schema_hash: z.string(), transforms: z.array(Metadata) }),
+          schema: z.object({ schema_hash: z.string(), transforms: z.array(Metadata) }).openapi('TransformIndex'),
         },
       },
       () => {
@@ -127,6 +144,7 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'readTransformFile',
         summary: 'Read a transform that comes with the service, as a file',
+        description: 'In the format that the export and the import take.',
         access,
         params,
         response: { status: 200, description: 'The transform.', schema: TransformFileBody },
@@ -143,10 +161,11 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'exportTransform',
         summary: 'Format a transform as YAML; saves nothing',
+        description: 'The operations are checked. `POST /v3/transforms/repository/import` reads the YAML.',
         access: write,
         body: TransformFileBody,
-        response: { status: 200, description: 'YAML.', schema: z.string(), contentType: 'text/plain' },
-        errorStatuses: [422],
+        response: { status: 200, description: 'YAML.', schema: z.string(), contentType: 'text/plain', example: YAML },
+        errorStatuses: { 422: WRONG_OPERATIONS },
       },
       async ({ body }) => {
         await check(body.config);
@@ -164,11 +183,13 @@ export function transformRepositoryRoutes(): Route[] {
         tag,
         operation: 'importTransform',
         summary: 'Read a transform from YAML and check it; saves nothing',
+        description: 'Send the text as `text/plain`. Create a transform with the response to save it.',
         access: write,
         body: z.string(),
         bodyType: 'text/plain',
+        bodyExample: YAML,
         response: { status: 200, description: 'The transform, to be created.', schema: Imported },
-        errorStatuses: [422],
+        errorStatuses: { 422: WRONG_OPERATIONS },
       },
       async ({ body }) => {
         const file = readTransformFile(body);
@@ -199,5 +220,5 @@ const entryOf = ({ id, name, description, inputs: [input], config }: RepositoryT
 async function check(config: StoredTransform): Promise<void> {
   const parsed = await parseTransform(config);
   if (!parsed.ok)
-    throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
+    throw invalidTransform(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }

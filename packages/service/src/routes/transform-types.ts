@@ -46,6 +46,7 @@ export function transformTypeRoutes(): Route[] {
         tag,
         operation: 'listOperationTypes',
         summary: 'List the types of operations',
+        description: 'The operations that `config.operations` of a transform can contain.',
         access: readTransforms,
         response: { status: 200, description: 'All types, with their arguments.', schema: z.array(OperationInfo) },
       },
@@ -58,6 +59,8 @@ export function transformTypeRoutes(): Route[] {
         tag,
         operation: 'readOperationType',
         summary: 'Read a type of operation with its arguments',
+        description:
+          '`config.arguments` is the JSON Schema of `arguments` of this operation, `config.secrets` that of the secrets that it can refer to.',
         access: readTransforms,
         params: z.object({ type_id: z.string().regex(/^[\w-]{1,64}$/) }),
         response: { status: 200, description: 'The type.', schema: OperationInfo },
@@ -75,6 +78,8 @@ export function transformTypeRoutes(): Route[] {
         tag,
         operation: 'listConditionTypes',
         summary: 'List the types of conditions',
+        description:
+          'The conditions that edges and transforms can contain. `config_meta` is the JSON Schema of `config` of such a condition.',
         access: readPipelines,
         response: { status: 200, description: 'All types, with their configs.', schema: z.array(ConditionInfo) },
       },
@@ -100,8 +105,14 @@ export function transformTypeRoutes(): Route[] {
           ...spec,
           tag,
           access: readPipelines,
+          description: 'For clients that let a person build a condition. `GET /v2/conditions` describes each of them.',
           // The clients of the public API expect a string here.
-          response: { status: 200, description: 'A JSON array, as a string.', schema: z.string() },
+          response: {
+            status: 200,
+            description: 'A JSON array, as a string.',
+            schema: z.string(),
+            example: JSON.stringify(values.slice(0, 3)),
+          },
         },
         // Encoded twice: strings are sent as they are.
         () => ({ status: 200, body: JSON.stringify(JSON.stringify(values)) }),

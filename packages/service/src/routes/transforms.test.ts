@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const jqConfig = (query: string) => ({ operations: [{ operation: 'jq', arguments: { query } }] });
@@ -9,7 +9,7 @@ const encrypt = (id: string) => ({
   operations: [{ operation: 'encrypt', arguments: { key: 'a' }, secrets: { encryption_key: { id } } }],
 });
 
-describe.each([embedded(), postgresql()])('transforms on $name', (databases) => {
+describe.each(eachDatabase())('transforms on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 
@@ -151,9 +151,9 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
         { path: '/config/operations/0/secrets/encryption_key/id', code: 'unknown' },
       ]);
       const password = await create(encrypt(await secret({ value: 'too short' })));
-      expect([password.status, password.body.error_type]).toEqual([422, 'invalid_pipeline']);
+      expect([password.status, password.body.error_type]).toEqual([422, 'invalid_transform']);
       const restricted = await create(encrypt(await secret({ destinations: [] })));
-      expect([restricted.status, restricted.body.error_type]).toEqual([422, 'secret_not_allowed']);
+      expect([restricted.status, restricted.body.error_type]).toEqual([400, 'secret_not_allowed']);
       const listed = await create(encrypt(await secret({ destinations: [{ kind: 'transform' }] })));
       expect(listed.status, listed.text).toBe(201);
     });
@@ -173,7 +173,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       const id = await secret();
       await send('POST', 'transforms', { name: 'Encrypts', config: encrypt(id) });
       const refused = await send('PATCH', `secrets/${id}`, { value: 'too short' });
-      expect([refused.status, refused.body.error_type]).toEqual([422, 'invalid_config']);
+      expect([refused.status, refused.body.error_type]).toEqual([400, 'invalid_config']);
       expect((await send('PATCH', `secrets/${id}`, { value: KEY, destinations: [] })).status).toBe(409);
     });
   });
@@ -185,7 +185,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       await send('POST', 'transforms', { name: 'x', config }),
       await send('PATCH', `transforms/${made.id}`, { config }),
     ]) {
-      expect(answer).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
+      expect(answer).toMatchObject({ status: 422, body: { error_type: 'invalid_transform' } });
       const { issues } = answer.body.additional_details;
       expect(issues.map(({ path }: { path: string }) => path)).toEqual([
         '/config/operations/1/operation',
@@ -203,7 +203,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       ['.a | input', "input can't be used"],
     ] as const) {
       const refused = await send('PATCH', `transforms/${made.body.id}`, { config: jqConfig(query) });
-      expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_pipeline' } });
+      expect(refused).toMatchObject({ status: 422, body: { error_type: 'invalid_transform' } });
       const path = '/config/operations/0/arguments/query';
       expect(refused.body.additional_details.issues).toEqual([
         expect.objectContaining({ path, message: expect.stringContaining(said) }),
@@ -230,7 +230,7 @@ describe.each([embedded(), postgresql()])('transforms on $name', (databases) => 
       ]);
       expect([
         [201, 409],
-        [422, 200],
+        [400, 200],
       ]).toContainEqual([built.status, gone.status]);
       if (built.status === 201) {
         expect(gone.body.additional_details.pipelines).toMatchObject([{ id: built.body.id }]);

@@ -7,18 +7,15 @@ import { isCurrent, requireMatch, versionTag } from '../http/etag.js';
 import { referrerOf } from '../connectors/referrer.js';
 import { organizationRoute, type ResponseData, type Route } from '../http/route.js';
 import { requireUnused } from '../pipelines/in-use.js';
-import { invalidPipeline } from '../pipelines/invalid-pipeline.js';
+import { invalidTransform } from '../pipelines/invalid-pipeline.js';
 import { PipelineUse, presentUse } from '../pipelines/present-pipeline.js';
 import { notifyEngine } from '../pipelines/notify-engine.js';
+import { TransformConfig } from '../pipelines/transform-config-body.js';
 import { holdSecrets, referredValues } from '../pipelines/transform-secrets.js';
 import type { OrganizationSecret, ReadTables, Transform } from '../store/store.js';
 import type { RouteContext } from './context.js';
 import { Name, Org, OrgAndId, PageQuery, Pagination } from './schemas.js';
 
-const Config = z.looseObject({ operations: z.array(z.unknown()) }).openapi({
-  description:
-    'Operations applied to each record, in order: `{ operation, arguments, description?, secrets? }`; optionally `conditions`, and an `else_action` for the records for which they do not hold: `bypass` (default) or `drop`. Stored and returned as given.',
-});
 const Description = z.string().max(2_000);
 
 const operations = [
@@ -27,11 +24,11 @@ const operations = [
 ];
 
 const CreateTransform = z
-  .object({ name: Name, description: Description.default(''), config: Config })
+  .object({ name: Name, description: Description.default(''), config: TransformConfig })
   .openapi('CreateTransform', { example: { name: 'Users only', config: { operations } } });
 
 const ChangeTransform = z
-  .object({ name: Name.optional(), description: Description.optional(), config: Config.optional() })
+  .object({ name: Name.optional(), description: Description.optional(), config: TransformConfig.optional() })
   .openapi('ChangeTransform', { example: { config: { operations } } });
 
 const Timestamp = z.iso.datetime();
@@ -42,18 +39,7 @@ const TransformBody = z
     organization_id: z.string(),
     name: z.string(),
     description: z.string(),
-    config: z.object({
-      operations: z.array(
-        z.object({
-          operation: z.string(),
-          arguments: z.record(z.string(), z.unknown()).optional(),
-          description: z.string().optional(),
-          secrets: z.record(z.string(), z.unknown()).optional(),
-        }),
-      ),
-      conditions: z.record(z.string(), z.unknown()).optional(),
-      else_action: z.enum(['bypass', 'drop']).optional(),
-    }),
+    config: TransformConfig,
     references: References,
     managed_by: z.literal('customer'),
     created_at: Timestamp,
@@ -61,6 +47,14 @@ const TransformBody = z
     version: z.int(),
   })
   .openapi('Transform');
+
+const TransformInUse = TransformBody.extend({
+  component_of: z.array(PipelineUse).openapi({ description: 'The pipelines that use it.' }),
+}).openapi('TransformInUse');
+const TransformList = z.object({ transforms: z.array(TransformBody), pagination: Pagination }).openapi('TransformList');
+
+const WRONG_SECRET = 'The request is malformed, or a secret may not be used by transforms (`secret_not_allowed`).';
+const WRONG_TRANSFORM = 'An operation or a condition is not valid (`invalid_transform`, with `issues`).';
 
 const tag = 'Transforms';
 /** The same routes under both addresses; only the status of a creation differs. */
@@ -82,13 +76,14 @@ export function transformRoutes(context: RouteContext): Route[] {
         tag,
         operation: `list${name}Transforms`,
         summary: 'List the transforms of an organization',
+        description: 'With their operations, as they were given.',
         access: read,
         params: Org,
         query: PageQuery,
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ transforms: z.array(TransformBody), pagination: Pagination }),
+          schema: TransformList,
         },
       },
       async ({ organization, query }) => {
@@ -106,12 +101,15 @@ export function transformRoutes(context: RouteContext): Route[] {
         tag,
         operation: `create${name}Transform`,
         summary: 'Create a transform',
+        description:
+          '`config` is checked, then stored as given. A node of a pipeline refers to the transform by its `id`.',
         access: write,
         params: Org,
         body: CreateTransform,
         idempotent: true,
         response: { status: created, description: 'The transform.', schema: TransformBody },
-        errorStatuses: [422],
+        etag: true,
+        errorStatuses: { 400: WRONG_SECRET, 422: WRONG_TRANSFORM },
       },
       async ({ principal, organization, body, commit }) => {
         const referrer = await referrerOf(context, principal, organization.id);
@@ -142,15 +140,11 @@ export function transformRoutes(context: RouteContext): Route[] {
         tag,
         operation: `read${name}Transform`,
         summary: 'Read a transform',
+        description: '`component_of` lists the pipelines that use it. Send the ETag as `If-Match` with a change.',
         access: read,
         params: OrgAndId,
-        response: {
-          status: 200,
-          description: 'The transform.',
-          schema: TransformBody.extend({
-            component_of: z.array(PipelineUse).openapi({ description: 'The pipelines that use it.' }),
-          }),
-        },
+        etag: true,
+        response: { status: 200, description: 'The transform.', schema: TransformInUse },
       },
       async ({ c, organization, params }) => {
         const transform = await store.transforms.get(organization.id, params.id);
@@ -170,13 +164,15 @@ export function transformRoutes(context: RouteContext): Route[] {
         tag,
         operation: `change${name}Transform`,
         summary: 'Update a transform in all pipelines that use it; absent properties are kept',
+        description: '`config` replaces the whole configuration. Pipelines that run continue with the new one.',
         access: write,
         params: OrgAndId,
         body: ChangeTransform,
         idempotent: true,
         conditional: true,
         response: { status: 200, description: 'The updated transform.', schema: TransformBody },
-        errorStatuses: [422],
+        etag: true,
+        errorStatuses: { 400: WRONG_SECRET, 422: WRONG_TRANSFORM },
       },
       async ({ c, principal, organization, params, body, commit }) => {
         const referrer = await referrerOf(context, principal, organization.id);
@@ -210,11 +206,12 @@ export function transformRoutes(context: RouteContext): Route[] {
         tag,
         operation: `delete${name}Transform`,
         summary: 'Delete a transform',
+        description: 'Remove its nodes from all pipelines first.',
         access: { permission: 'transform:delete', session: 'deny' },
         params: OrgAndId,
         conditional: true,
         response: { status: 200, description: 'The deleted resource.', schema: TransformBody },
-        errorStatuses: [409],
+        errorStatuses: { 409: 'Pipelines still use it; `additional_details` names them.' },
       },
       ({ c, organization, params, commit }) =>
         commit(async (tables) => {
@@ -236,10 +233,10 @@ type ResolveSecret = (id: string) => string | undefined;
  * Validates the configuration of a transform.
  * @throws ApiError 422
  */
-async function checkConfig(config: z.output<typeof Config>, resolveSecret: ResolveSecret): Promise<void> {
+async function checkConfig(config: z.output<typeof TransformConfig>, resolveSecret: ResolveSecret): Promise<void> {
   const parsed = await parseTransform(config, { resolveSecret });
   if (parsed.ok) return;
-  throw invalidPipeline(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
+  throw invalidTransform(parsed.problems.map((problem) => ({ ...problem, path: `/config${problem.path}` })));
 }
 
 /** Returns the secrets that transforms of one organization refer to. */

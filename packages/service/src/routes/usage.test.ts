@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { edge, node } from '../../../../test/support/pipelines-api.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { createShiftedClock } from '../../../../test/support/shifted-clock.js';
@@ -22,7 +22,7 @@ interface Values {
 }
 const sumOf = ({ values }: Values) => values.reduce((sum, { value }) => sum + value, 0);
 
-describe.each([embedded(), postgresql()])('usage on $name', (databases) => {
+describe.each(eachDatabase())('usage on $name', (databases) => {
   const clock = createShiftedClock(START);
   const now = (): number => clock.now();
   let service: TestService;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCatalog } from '@connector-frame/catalog';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase, postgresql } from '../../../../test/support/databases.js';
 import {
   format1Connector,
   format1Connectors,
@@ -30,7 +30,7 @@ const leave = (
   signal = new AbortController().signal,
 ) => migrateFormat1({ store, vault, catalog: loadCatalog(), log: logger, signal });
 
-describe.each([embedded(), postgresql()])('secrets in format 1 on $name', (databases) => {
+describe.each(eachDatabase())('secrets in format 1 on $name', (databases) => {
   let database: Database;
   let service: TestService;
 

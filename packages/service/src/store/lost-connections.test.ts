@@ -107,5 +107,6 @@ it('an outage does not use up the connections of the pool', async () => {
   proxy.stall();
   for (const { status } of await all()) expect(status).toBe('rejected');
   await proxy.restore();
-  for (const { status } of await all()) expect(status).toBe('fulfilled');
+  // On a busy machine, a new connection can exceed these short time limits.
+  await expect.poll(async () => (await all()).every(({ status }) => status === 'fulfilled')).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { connect, embedded, postgresql } from '../../../../test/support/databases.js';
+import { connect, pglite, postgresql } from '../../../../test/support/databases.js';
 import { loadMigrations, migrate } from './migrate.js';
 import * as tables from './tables.js';
 
@@ -16,7 +16,7 @@ const described = Object.fromEntries(
     ]),
 );
 
-describe.each([embedded(), postgresql()])('the schema on $name', (databases) => {
+describe.each([pglite(), postgresql()])('the schema on $name', (databases) => {
   afterAll(() => databases.close());
 
   it('matches the table definitions of the queries', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadCatalog } from '@connector-frame/catalog';
 import { connectors } from '@connector-frame/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { freePort } from '../../../../test/support/free-port.js';
 import { listenHttp, type WebListener } from '../../../../test/support/listener.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
@@ -22,7 +22,7 @@ const until = (read: () => Promise<unknown>, wanted: object) =>
   expect.poll(read, { timeout: 20_000 }).toMatchObject(wanted);
 
 describe('a quota', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   // An hour before midnight.
   const clock = createShiftedClock(Date.UTC(2030, 0, 30, 23));
   const now = (): number => clock.now();

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { embedded, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import type { Database } from '../store/database.js';
 import { createUsage, type UsageNode } from '../store/usage.js';
 import { createUsageWriter, type UsageWriter } from '../store/usage-writer.js';
@@ -28,7 +28,7 @@ const nodesOf = (pipelineId: string, rest: Partial<UsageNode> = {}) =>
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe.each([embedded(), postgresql()])('the usage meter on $name', (databases) => {
+describe.each(eachDatabase())('the usage meter on $name', (databases) => {
   let database: Database;
   let folder: string;
   let now: number;

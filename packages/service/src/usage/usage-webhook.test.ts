@@ -4,7 +4,7 @@ import { createEgress } from '@connector-frame/engine/egress';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { embedded } from '../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../test/support/databases.js';
 import { codeOf, makeFolder } from '../../../../test/support/guides.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../../../../test/support/vendor.js';
 import type { Database } from '../store/database.js';
@@ -25,7 +25,7 @@ const verify = ({ body, headers }: Received): unknown =>
   );
 
 describe('the usage webhook', () => {
-  const databases = embedded();
+  const databases = anyDatabase();
   let database: Database;
   let receiver: Vendor;
   let respond: (request: Received, attempt: number) => Reply;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
-import { embedded, postgresql } from '../../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../../test/support/databases.js';
 import { expireEngineLease } from '../../../../../test/support/engine-lease.js';
 import { createLog } from '../../log.js';
 import type { Database } from '../../store/database.js';
@@ -19,7 +19,7 @@ async function someFolder(): Promise<string> {
   return folder;
 }
 
-describe.each([embedded(), postgresql()])('the engine lease on $name', (databases) => {
+describe.each(eachDatabase())('the engine lease on $name', (databases) => {
   let database: Database;
   beforeAll(async () => {
     database = await databases.open();

@@ -1,7 +1,7 @@
 import { createEmbeddedCoordinator, type JsonValue } from '@connector-frame/engine';
 import { beforeEach, expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
-import { embedded } from '../../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../../test/support/databases.js';
 import type { Database } from '../../store/database.js';
 import { createEngineState, type EngineState } from '../../store/engine-state.js';
 import { createEngineStore } from './engine-store.js';
@@ -11,7 +11,7 @@ let asked: string[];
 let state: EngineState;
 
 beforeEach(async () => {
-  database ??= await embedded().open();
+  database ??= await anyDatabase().open();
   await database.script((run) => run('delete from engine_state'));
   asked = [];
   const real = createEngineState(database.queries);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../../test/support/coordinator-contract.js';
-import { embedded } from '../../../../../test/support/databases.js';
+import { anyDatabase } from '../../../../../test/support/databases.js';
 import { expireEngineLease } from '../../../../../test/support/engine-lease.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { createLog } from '../../log.js';
@@ -31,7 +31,7 @@ async function build(service: TestService, { team, key }: Tenant, input: string)
 
 it('detects changes in the database without notifications', async () => {
   const clock = new ManualClock(Date.now());
-  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const service = await createTestService({ database: await anyDatabase().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
   const input = await makeInput(service, acme);
   const id = await build(service, acme, input);
@@ -55,7 +55,7 @@ it('detects changes in the database without notifications', async () => {
 
 it('rejects records after another process has acquired the engine lease', async () => {
   const clock = new ManualClock(Date.now());
-  const service = await createTestService({ database: await embedded().open(), run: { clock } });
+  const service = await createTestService({ database: await anyDatabase().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
   const input = await makeInput(service, acme);
   await build(service, acme, input);
@@ -81,7 +81,7 @@ it('rejects records after another process has acquired the engine lease', async 
 
 it('deletes the buffer of an input that was removed from its pipeline while no engine ran', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
-  const database = await embedded().open();
+  const database = await anyDatabase().open();
   const first = await createTestService({ database: { ...database, close: async () => undefined }, run: { folder } });
   const acme = await first.tenant('Northwind');
   const [before, after] = [await makeInput(first, acme), await makeInput(first, acme)];

@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedded, postgresql } from '../../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor, type Vendor } from '../../../../../test/support/vendor.js';
 
@@ -14,7 +14,7 @@ const records = ({ requests }: Vendor): number[] =>
     .map(({ n }) => n);
 
 /** A secret that two outputs share is rotated once, while records pass. */
-describe.each([embedded(), postgresql()])('the rotation of a shared secret on $name', (databases) => {
+describe.each(eachDatabase())('the rotation of a shared secret on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connectors } from '@connector-frame/connectors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allTypes, exampleBody, typeOf } from '../../../../../test/support/connectors.js';
-import { embedded, postgresql } from '../../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
 
@@ -12,7 +12,7 @@ const lines = (count: number, from = 0) => Array.from({ length: count }, (_, n) 
 
 const settings = (endpoint: string) => ({ endpoint, method: 'POST', payload_structure: 'array' });
 
-describe.each([embedded(), postgresql()])('the engine on $name', (databases) => {
+describe.each(eachDatabase())('the engine on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let folder: string;
