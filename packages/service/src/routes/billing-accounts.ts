@@ -9,7 +9,7 @@ import type { BillingAccount } from '../store/billing-accounts.js';
 import type { ReadTables, Tables } from '../store/store.js';
 import { Account, AccountBody, Email, presentAccount, ProductBody } from './billing-bodies.js';
 import type { RouteContext } from './context.js';
-import { Id, Instant, Name, PageQuery, Pagination } from './schemas.js';
+import { Id, Instant, Name, NamedOrganization, PageQuery, Pagination } from './schemas.js';
 
 const tag = 'Billing';
 /** Organizations that a rejected deletion names. */
@@ -70,7 +70,9 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ billing_accounts: z.array(AccountBody), pagination: Pagination }),
+          schema: z
+            .object({ billing_accounts: z.array(AccountBody), pagination: Pagination })
+            .openapi('BillingAccountList'),
         },
       },
       async ({ principal, query }) => {
@@ -224,10 +226,9 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         response: {
           status: 200,
           description: 'In the order of their names.',
-          schema: z.object({
-            organizations: z.array(z.object({ id: z.string(), name: z.string() })),
-            pagination: Pagination,
-          }),
+          schema: z
+            .object({ organizations: z.array(NamedOrganization), pagination: Pagination })
+            .openapi('BillingAccountOrganizationList'),
         },
       },
       async ({ principal, params, query }) => {

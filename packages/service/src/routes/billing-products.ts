@@ -60,7 +60,9 @@ export function billingProductRoutes({ store, clock }: RouteContext): Route[] {
         response: {
           status: 200,
           description: 'Oldest first.',
-          schema: z.object({ billing_products: z.array(ProductBody), pagination: Pagination }),
+          schema: z
+            .object({ billing_products: z.array(ProductBody), pagination: Pagination })
+            .openapi('BillingProductList'),
         },
       },
       async ({ principal, query: { show_inactive, ...page } }) => {

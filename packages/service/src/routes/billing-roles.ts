@@ -53,6 +53,8 @@ const PermissionBody = z
   })
   .openapi('BillingPermission');
 
+const DELETED = 'The role was deleted.';
+const ADDED = 'The user has the role.';
 const LACKS = "A role can't contain permissions that its author lacks:";
 
 /** Routes for the roles of billing accounts: what users may do with an account, by e-mail address. */
@@ -219,7 +221,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
         description: 'Its users lose it with it.',
         access: { permission: 'billing_account:role:delete', session: 'deny' },
         params: OneRole,
-        response: { status: 202, description: 'A sentence.', schema: z.string() },
+        response: { status: 202, description: 'A sentence.', schema: z.string(), example: DELETED },
       },
       ({ principal, params, commit }) =>
         commit(async (tables) => {
@@ -227,7 +229,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
           for (const user of await tables.billingRoleUsers.ofRoles([role.id]))
             await tables.billingRoleUsers.remove(user);
           await tables.billingRoles.remove(role.id);
-          return { status: 202, body: JSON.stringify('The role was deleted.') };
+          return { status: 202, body: JSON.stringify(DELETED) };
         }),
     ),
 
@@ -244,7 +246,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
         body: z
           .object({ user_email: Email.transform((email) => email.toLowerCase()).openapi({ type: 'string' }) })
           .openapi('AddBillingRoleUser', { example: { user_email: 'ana@acme.example' } }),
-        response: { status: 201, description: 'A sentence.', schema: z.string() },
+        response: { status: 201, description: 'A sentence.', schema: z.string(), example: ADDED },
         errorStatuses: [409],
       },
       ({ principal, params, body, commit }) =>
@@ -261,7 +263,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
               email: body.user_email,
               createdAt: new Date(clock.now()),
             });
-          return { status: 201, body: JSON.stringify('The user has the role.') };
+          return { status: 201, body: JSON.stringify(ADDED) };
         }),
     ),
 

@@ -29,7 +29,10 @@ const storageFilter = {
     .openapi({ description: '`non_billable`: types that store nothing, such as `dev-null`.' }),
   pipeline_id: Id.optional().openapi({ description: 'Only this pipeline, which may be deleted.' }),
 };
-const StorageSeriesQuery = ResolutionQuery.extend({ metric: z.enum(STORAGE_METRICS), ...storageFilter });
+const StorageSeriesQuery = ResolutionQuery.extend({
+  metric: z.enum(STORAGE_METRICS).openapi({ description: 'What to read.' }),
+  ...storageFilter,
+});
 const StorageQuery = WindowQuery.extend(storageFilter);
 const OrgAndType = Org.extend({ storage_type: TypeId });
 

@@ -49,7 +49,7 @@ const QuotaBody = z
   })
   .openapi('Quota');
 
-const QuotaList = z.object({ quotas: z.array(QuotaBody), pagination: Pagination });
+const QuotaList = z.object({ quotas: z.array(QuotaBody), pagination: Pagination }).openapi('QuotaList');
 const OneQuota = z.object({ id: Id });
 
 const example = {

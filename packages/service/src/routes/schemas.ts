@@ -39,7 +39,14 @@ export const PageQuery = z.object({
   offset: integer({ min: 0, max: 1_000_000_000, fallback: 0, description: 'Number of rows to skip.' }),
 });
 
-export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+/** From 1970 to 9999: PostgreSQL does not read every date that JavaScript writes. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine((time) => time.getTime() >= 0 && time.getTime() < Date.UTC(10_000, 0), 'Must be between 1970 and 9999.');
+
+/** An organization, where only its name is shown. */
+export const NamedOrganization = z.object({ id: z.string(), name: z.string() }).openapi('NamedOrganization');
 
 /** A window of time in a query. */
 export const WindowQuery = z.object({

@@ -269,6 +269,7 @@ describe.each(eachDatabase())('usage on $name', (databases) => {
       ['/v2/T/metrics', '/metric'],
       ['/v2/T/metrics?metric=ingress', '/metric'],
       ['/v2/T/metrics?metric=errors&start=yesterday', '/start'],
+      ['/v2/T/metrics?metric=errors&start=0000-01-01T00:00:00Z', '/start'],
       ['/v2/T/metrics?metric=errors&start=2030-01-02T00:00:00Z&end=2030-01-01T00:00:00Z', '/start'],
       ['/v2/T/metrics?metric=errors&resolution=5s', '/resolution'],
       ['/v2/T/metrics?metric=errors&start=2020-01-01T00:00:00Z&resolution=1m', '/resolution'],
@@ -283,6 +284,16 @@ describe.each(eachDatabase())('usage on $name', (databases) => {
       const answer = await call('GET', path.replace('T', team));
       expect([path, answer.status, answer.body.additional_details?.issues[0].path]).toEqual([path, 400, field]);
     }
+    // As long as a window can be.
+    const all = 'start=1970-01-01T00:00:00Z&end=9999-12-31T23:59:59Z';
+    for (const path of [
+      `/v2/T/metrics?metric=errors&resolution=9999d&${all}`,
+      `/v2/T/metrics/storage-types?metric=errors&resolution=9999d&${all}`,
+      `/v2/T/metrics/storage-types/summary?${all}`,
+      `/v3/T/usage?resolution=hour&${all}`,
+      `/v3/T/usage/csv?resolution=hour&${all}`,
+    ])
+      expect([path, (await call('GET', path.replace('T', team))).status]).toEqual([path, 200]);
     for (const [costs, field] of [
       [{ nothing: { cost_per_gb: 1 } }, '/costs/nothing'],
       [{ s3: { cost_per_gb: -1 } }, '/costs/s3/cost_per_gb'],

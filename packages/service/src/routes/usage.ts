@@ -31,7 +31,10 @@ const UsageQuery = WindowQuery.extend({
     .enum(['hour', 'day', 'month', 'total'])
     .default('day')
     .openapi({ description: 'Length of an interval, in UTC. `total`: the whole window.' }),
-  group_by: z.enum(['organization', 'pipeline', 'node']).default('pipeline'),
+  group_by: z
+    .enum(['organization', 'pipeline', 'node'])
+    .default('pipeline')
+    .openapi({ description: 'What a row is the sum of.' }),
   include_teams: z
     .enum(['true', 'false'])
     .default('false')
@@ -57,6 +60,18 @@ const Usage = z
   })
   .openapi('Usage');
 
+const UsageList = z
+  .object({
+    organization_id: z.string(),
+    complete_until: z.iso
+      .datetime()
+      .nullable()
+      .openapi({ description: 'Everything until then is in `usage`. Null before anything was counted. RFC 3339.' }),
+    usage: z.array(Usage),
+    pagination: Pagination,
+  })
+  .openapi('UsageList');
+
 /** Columns of the CSV. Their values contain neither commas nor quotes. */
 const HEADER = [
   'start',
@@ -74,6 +89,12 @@ const HEADER = [
   'unfiltered_records',
   'errors',
 ];
+
+const csvExample = [
+  HEADER.join(),
+  '2030-01-01T00:00:00.000Z,9d0c0a2e,41f0b7f2,,,,,1048576,1024,524288,512,1048576,1024,0',
+  '',
+].join('\r\n');
 
 /** Routes that export what an organization and its teams have received and delivered. */
 export function usageRoutes({ store, clock }: RouteContext): Route[] {
@@ -103,9 +124,11 @@ export function usageRoutes({ store, clock }: RouteContext): Route[] {
   async function* csvOf(filter: UsageFilter, resolution: Resolution, group: Group): AsyncGenerator<string, void, void> {
     yield `${HEADER.join()}\r\n`;
     const chunk = CHUNKS[resolution] ?? Infinity;
-    for (let { from } = filter; from < filter.to;) {
+    const { first, last } = (await store.usage.minutes()) ?? { first: 0, last: -1 };
+    const end = Math.min(filter.to, last + 1);
+    for (let from = Math.max(filter.from, first); from < end;) {
       // At the start of an interval, so that none is in two chunks.
-      const to = Math.min(filter.to, Math.floor(from / chunk + 1) * chunk);
+      const to = Math.min(end, Math.floor(from / chunk + 1) * chunk);
       const rows: Row[] = await store.usage.sum({ ...filter, from, to }, dimensions[group], RESOLUTIONS[resolution]);
       if (rows.length > 0) yield rows.map((row) => lineOf(row, filter.from)).join('');
       from = to;
@@ -125,12 +148,7 @@ export function usageRoutes({ store, clock }: RouteContext): Route[] {
         response: {
           status: 200,
           description: 'In the order of time, then of the IDs. Intervals without usage are left out.',
-          schema: z.object({
-            organization_id: z.string(),
-            complete_until: z.iso.datetime().nullable(),
-            usage: z.array(Usage),
-            pagination: Pagination,
-          }),
+          schema: UsageList,
         },
       },
       async ({ organization, query }) => {
@@ -165,6 +183,8 @@ export function usageRoutes({ store, clock }: RouteContext): Route[] {
           description: 'A header, then one line for each row. RFC 4180.',
           schema: z.string(),
           contentType: 'text/csv',
+          headers: { 'Content-Disposition': 'The name of the file.' },
+          example: csvExample,
         },
       },
       ({ organization, query }) => {

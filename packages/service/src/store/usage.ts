@@ -1,4 +1,4 @@
-import { and, asc, countDistinct, eq, gte, inArray, lt, max, or, sql, type SQL } from 'drizzle-orm';
+import { and, asc, countDistinct, eq, gte, inArray, max, min, or, sql, type SQL } from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Page, Rows } from './store.js';
@@ -71,6 +71,8 @@ export interface Usage {
   ): Promise<Rows<UsageSum<D>>>;
   /** Returns the sums of organizations by day, in days since 1970 from `from` on. */
   days(organizationIds: readonly string[], from: number): Promise<DaySum[]>;
+  /** Returns the first and the last minute with usage, in minutes since 1970; `undefined` without any. */
+  minutes(): Promise<{ first: number; last: number } | undefined>;
   /** Returns when usage was stored last. Everything before is in the sums. */
   writtenAt(): Promise<Date | undefined>;
 }
@@ -157,6 +159,11 @@ export function createUsage(queries: Queries): Usage {
             .from(days)
             .where(and(inArray(days.organizationId, [...organizationIds]), gte(days.day, from))),
 
+    async minutes() {
+      const [row] = await queries.select({ first: min(counts.minute), last: max(counts.minute) }).from(counts);
+      return row?.first == null || row.last === null ? undefined : { first: row.first, last: row.last };
+    },
+
     async writtenAt() {
       const [row] = await queries.select({ at: max(writers.writtenAt) }).from(writers);
       return row?.at ?? undefined;
@@ -171,7 +178,8 @@ function matching({ organizationIds, parentId, pipelineId, componentType, types,
     pipelineId === undefined ? undefined : eq(series.pipelineId, pipelineId),
     componentType && eq(series.componentType, componentType),
     types && inArray(series.type, [...types]),
-    gte(counts.minute, from),
-    lt(counts.minute, to),
+    // The year 9999 is beyond the integers of the column.
+    sql`${counts.minute} >= ${from}::bigint`,
+    sql`${counts.minute} < ${to}::bigint`,
   );
 }
