@@ -18,6 +18,7 @@ const sections = [
   'scale',
   'engine',
   'delivery',
+  'metering',
   'frame',
   'preload',
   'element',
