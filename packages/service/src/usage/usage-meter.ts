@@ -33,9 +33,9 @@ interface Allowance {
  * Counts what the pipelines of this process receive and deliver, by node and minute, for longer than
  * the pipelines live.
  *
- * What was acknowledged to senders, and by destinations, is in a journal on disk before anything else
- * happens, so a kill loses the batches in flight at most. `flush` adds it to the database: as numbered batches, of which the
- * database adds each once.
+ * What is acknowledged to senders is in a journal on disk before they are told, what destinations have
+ * acknowledged a moment later, so a kill loses one batch of an output at most. `flush` adds it to the
+ * database: as numbered batches, of which the database adds each once.
  */
 export class UsageMeter {
   /** Called when an organization has used up what `allow` gave it. */
@@ -103,12 +103,17 @@ export class UsageMeter {
           amounts.egressRecords += records;
           amounts.egressBytes += bytes;
         }
-        if (direction === 'ingress' && node.componentType === 'input') day.ingressBytes += bytes;
-        else if (direction === 'egress' && node.componentType === 'output') day.egressBytes += bytes;
-        else return this.#writeLater();
-        // A sender or a destination has acknowledged this.
-        this.#use(node.organizationId, direction, bytes);
-        this.#writeSoon();
+        if (direction === 'ingress' && node.componentType === 'input') {
+          day.ingressBytes += bytes;
+          this.#use(node.organizationId, direction, bytes);
+          // The sender is told next.
+          return this.#writeSoon();
+        }
+        if (direction === 'egress' && node.componentType === 'output') {
+          day.egressBytes += bytes;
+          this.#use(node.organizationId, direction, bytes);
+        }
+        this.#writeLater();
       },
       addErrors: (id, records) => {
         const entry = entryOf(id);

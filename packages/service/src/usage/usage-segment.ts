@@ -106,7 +106,8 @@ export class UsageSegment {
    */
   write(): void {
     if (this.#dirty.length === 0) return;
-    const text = `${this.#isTorn ? '\n' : ''}${this.#unwritten}${this.#dirty.map(lineOf).join('')}`;
+    let text = this.#isTorn ? `\n${this.#unwritten}` : this.#unwritten;
+    for (const entry of this.#dirty) text += lineOf(entry);
     this.#file ??= openSync(this.#path, 'a', 0o600);
     this.#isTorn = true;
     const bytes = Buffer.from(text);
@@ -182,8 +183,9 @@ export const noAmounts = (): UsageAmounts => ({
   unfilteredRecords: 0,
 });
 
-const lineOf = ({ number, minute, amounts }: UsageEntry): string =>
-  `[${number},${minute},${KEYS.map((key) => amounts[key]).join()}]\n`;
+/** Spelled out, because it is called for each batch of records. */
+const lineOf = ({ number, minute, amounts: of }: UsageEntry): string =>
+  `[${number},${minute},${of.ingressBytes},${of.ingressRecords},${of.egressBytes},${of.egressRecords},${of.errors},${of.unfilteredBytes},${of.unfilteredRecords}]\n`;
 
 const nodeLine = ({ node, number }: { node: UsageNode; number: number }): string =>
   `${JSON.stringify([number, node])}\n`;
