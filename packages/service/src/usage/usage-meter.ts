@@ -33,7 +33,7 @@ interface Allowance {
  * Counts what the pipelines of this process receive and deliver, by node and minute, for longer than
  * the pipelines live.
  *
- * What is acknowledged to senders is in a journal on disk before they are told, what destinations have
+ * What is acknowledged to senders is in a journal on disk before they get the response, what destinations have
  * acknowledged a moment later, so a kill loses one batch of an output at most. `flush` adds it to the
  * database: as numbered batches, of which the database adds each once.
  */
@@ -103,17 +103,14 @@ export class UsageMeter {
           amounts.egressRecords += records;
           amounts.egressBytes += bytes;
         }
-        if (direction === 'ingress' && node.componentType === 'input') {
-          day.ingressBytes += bytes;
-          this.#use(node.organizationId, direction, bytes);
-          // The sender is told next.
-          return this.#writeSoon();
-        }
-        if (direction === 'egress' && node.componentType === 'output') {
-          day.egressBytes += bytes;
-          this.#use(node.organizationId, direction, bytes);
-        }
-        this.#writeLater();
+        const isReceived = direction === 'ingress' && node.componentType === 'input';
+        const isDelivered = direction === 'egress' && node.componentType === 'output';
+        if (isReceived) day.ingressBytes += bytes;
+        if (isDelivered) day.egressBytes += bytes;
+        if (isReceived || isDelivered) this.#use(node.organizationId, direction, bytes);
+        // The response to the sender follows.
+        if (isReceived) this.#writeSoon();
+        else this.#writeLater();
       },
       addErrors: (id, records) => {
         const entry = entryOf(id);
@@ -231,7 +228,7 @@ export class UsageMeter {
     queueMicrotask(() => this.#write());
   }
 
-  /** Writes with what is urgent, or else at the end of this turn of the event loop. */
+  /** Writes at the end of this turn of the event loop, or before with what is written soon. */
   #writeLater(): void {
     if (this.#isDue || this.#isDueLater) return;
     this.#isDueLater = true;

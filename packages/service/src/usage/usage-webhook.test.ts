@@ -154,13 +154,8 @@ describe('the usage webhook', () => {
     vi.stubEnv('USAGE_WEBHOOK_SECRET', `whsec_${SECRET.toString('base64')}`);
     const file = join(folder.path, 'receive-usage.js');
     await writeFile(file, await codeOf('usage-and-billing', 'receive-usage.js'));
-    const { receiveUsage } = (await import(file)) as {
-      receiveUsage(
-        headers: Received['headers'],
-        body: string,
-        add: (key: string, data: unknown) => void,
-      ): Promise<void>;
-    };
+    const { receiveUsage }: Record<string, unknown> = await import(file);
+    if (!isReceiver(receiveUsage)) throw new Error('The code does not export receiveUsage.');
     const received = new Map<string, unknown>();
     await receiveUsage(request.headers, request.body, (key, data) => void received.set(key, data));
     expect([...received]).toEqual([[request.headers['idempotency-key'], JSON.parse(request.body).data]]);
@@ -259,3 +254,10 @@ describe('the usage webhook', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 });
+
+type ReceiveUsage = (
+  headers: Received['headers'],
+  body: string,
+  add: (key: string, data: unknown) => void,
+) => Promise<void>;
+const isReceiver = (value: unknown): value is ReceiveUsage => typeof value === 'function';
