@@ -6,6 +6,7 @@ import { METRICS, type Metric, type SeriesValue, type Span } from '../pipelines/
 import { formatResolution, spanOf, windowOf } from '../pipelines/resolution.js';
 import type { UsageAmounts } from '../store/tables.js';
 import type { Organization } from '../store/store.js';
+import type { UsageFilter } from '../store/usage.js';
 import { HOUR, MINUTE, minuteOf } from '../usage/periods.js';
 import { BILLING_TYPES, typesOf, type BillingType } from '../usage/storage-types.js';
 import type { RouteContext } from './context.js';
@@ -138,13 +139,7 @@ export function organizationMetricsRoutes({ store, catalog, clock }: RouteContex
   async function details(organization: Organization, query: z.output<typeof StorageQuery>, storageType?: string) {
     const types = typesFor(query.billing_type, storageType);
     const span = windowOf(query, clock.now(), 6 * HOUR);
-    const filter = {
-      organizationIds: [organization.id],
-      componentType: 'output',
-      pipelineId: query.pipeline_id,
-      ...(types && { types }),
-      ...minutesOf(span),
-    } as const;
+    const filter = outputsOf(organization, query.pipeline_id, types, span);
     const rows = await store.usage.sum(filter, ['pipelineId', 'componentId', 'type', 'inputId']);
     const outputs = rows.map(({ pipelineId, componentId, type, inputId, unfilteredBytes, egressBytes }) => ({
       pipeline_id: pipelineId,
@@ -224,13 +219,7 @@ export function organizationMetricsRoutes({ store, catalog, clock }: RouteContex
       async ({ organization, query }) => {
         const span = spanOf(query, clock.now(), 6 * HOUR);
         const types = typesFor(query.billing_type);
-        const filter = {
-          organizationIds: [organization.id],
-          componentType: 'output',
-          pipelineId: query.pipeline_id,
-          ...(types && { types }),
-          ...minutesOf(span),
-        } as const;
+        const filter = outputsOf(organization, query.pipeline_id, types, span);
         const rows = await store.usage.sum(filter, ['type'], span.step / MINUTE);
         const storage_types = [...new Set(rows.map(({ type }) => type))].toSorted().map((type) => {
           const own = rows.filter((row) => row.type === type);
@@ -289,6 +278,20 @@ export function organizationMetricsRoutes({ store, catalog, clock }: RouteContex
 const minutesOf = ({ start, end }: Pick<Span, 'start' | 'end'>) => ({
   from: minuteOf(start),
   to: Math.ceil(end / MINUTE),
+});
+
+/** @param types undefined: all */
+const outputsOf = (
+  { id }: Organization,
+  pipelineId: string | undefined,
+  types: readonly string[] | undefined,
+  span: Pick<Span, 'start' | 'end'>,
+): UsageFilter => ({
+  organizationIds: [id],
+  componentType: 'output',
+  pipelineId,
+  ...(types && { types }),
+  ...minutesOf(span),
 });
 
 const presentSpan = (organization: Organization, { start, end }: Pick<Span, 'start' | 'end'>) => ({
