@@ -20,6 +20,7 @@ const sections = [
   'engine',
   'delivery',
   'enrichments',
+  'metering',
   'frame',
   'preload',
   'element',

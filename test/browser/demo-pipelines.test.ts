@@ -100,6 +100,21 @@ test('a paused pipeline keeps 500 records until it resumes and then delivers all
   await row.is('Running');
 });
 
+test('a pipeline on hold says why, and stays enabled', async () => {
+  const page = await fixture.open('html');
+  const row = await connect(page, 'html', 'Limited');
+  await row.start();
+  const { body: key } = await fixture.call('GET', '/v2/~/pipelines?limit=1');
+  const [{ organization_id }] = key['pipelines'] as [{ organization_id: string }];
+  const limit = { limit_type: 'egress_bytes', limit_amount: 0, timeframe: 'day', action: 'DISABLE' };
+  const { body: quota } = await fixture.call('POST', '/v2/quotas', { organization_id, name: 'None', ...limit });
+  await row.is('On hold');
+  await row.item.getByText('The quota of 0 egress bytes a day is used up.').waitFor();
+  await row.item.getByRole('button', { name: 'Pause' }).waitFor();
+  await fixture.call('DELETE', `/v2/quotas/${String(quota['id'])}`);
+  await row.is('Running');
+});
+
 test('delivers to a destination selected by name', async () => {
   await addOutput('The archive');
   const page = await fixture.open('react');

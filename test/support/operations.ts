@@ -94,12 +94,13 @@ function parameterAt({ components }: Document, ref: string): Parameter {
 /**
  * Values for `{id}` in a path, by the segment before it: `inputs`, `api-keys`; for `{node}`, `{edge}`
  * and `{letter}`: `nodes`, `edges` and `dead-letters`, or a valid id that nothing has. For
- * `{resource_id}`: `resource_shares`, an output. In a query, by the name of the parameter.
+ * `{resource_id}`: `resource_shares`, an output; for `{billing_role}` and `{billing_user}`:
+ * `billing_roles` and `billing_users`. In a query, by the name of the parameter.
  */
 export type Ids = Record<string, string>;
 
 /** Ids that every service has. */
-const shipped: Ids = { repository: 'cloudtrail-actor', enrichments_meta: 'csv-table' };
+const shipped: Ids = { repository: 'cloudtrail-actor', enrichments_meta: 'csv-table', 'storage-types': 'dev-null' };
 
 /** A body that creates an alert rule. */
 export const exampleRule = {
@@ -126,6 +127,8 @@ export function fillPath(operation: Operation, organization: { org: string; pare
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
     .replace('/v3/alert_rules/{type_id}', '/v3/alert_rules/threshold-alert')
     .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
+    .replace('/{billing_role}', `/${ids['billing_roles'] ?? 'no-role'}`)
+    .replace('/{billing_user}', `/${ids['billing_users'] ?? 'no-user'}`)
     .replace('/{letter}', `/${ids['dead-letters'] ?? 'no-node.1'}`);
   const query = operation.query.map(([name, value]) => [name, value ?? ids[name.replace(/_ids$/, 's')] ?? '']);
   const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;

@@ -109,6 +109,8 @@ const layers: Record<string, Record<string, readonly string[]>> = {
     connectors: ['api-error.ts', 'auth', 'clock.ts', 'http', 'metrics.ts', 'secrets', 'store'],
     sharing: ['api-error.ts', 'store'],
     alerts: ['store'],
+    usage: ['store'],
+    billing: ['api-error.ts', 'auth', 'store', 'usage'],
     pipelines: [
       'alerts',
       'api-error.ts',
@@ -121,6 +123,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'secrets',
       'semaphore.ts',
       'store',
+      'usage',
     ],
     ingest: [
       'api-error.ts',
@@ -141,6 +144,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'api-error.ts',
       'audit',
       'auth',
+      'billing',
       'clock.ts',
       'connectors',
       'describe-error.ts',
@@ -157,6 +161,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'sign-in',
       'store',
       'semaphore.ts',
+      'usage',
     ],
   },
 };

@@ -61,6 +61,7 @@ export {
   type Enrichment,
   type FailureKind,
   type Input,
+  type NotStored,
   type Output,
   type Page,
   type PageInput,
@@ -71,6 +72,8 @@ export {
   type WriteResult,
 } from './connector-api/index.js';
 export type { LogEntry, NewLogEntry } from './connector-api/log-entry.js';
+export type { Suspension } from './connector-api/suspension.js';
+export type { Meter } from './pipeline/meter.js';
 export { PipelineLog } from './pipeline/pipeline-log.js';
 export { RecordSamples, type RecordSample } from './pipeline/record-samples.js';
 export { EdgeSchemas } from './schema/edge-schemas.js';

@@ -35,6 +35,8 @@ export const errorTypes = [
   'unsupported_media_type',
   'rate_limited',
   'buffer_full',
+  'quota_exceeded',
+  'suspended',
   'internal_error',
   'unavailable',
 ] as const;

@@ -71,6 +71,11 @@ export interface AppSettings {
   lookupFolder?: string;
   /** Maximum size of the table of a KV lookup output. */
   keyValueLimits?: KeyValueLimits;
+  /**
+   * Page of the host on which an account pays for a product, with `{billing_account_id}` and
+   * `{product_id}`.
+   */
+  checkoutUrl?: string;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -188,6 +193,7 @@ export function createApp(deps: AppDeps): App {
       limits,
       flags,
       signIn,
+      checkoutUrl: settings.checkoutUrl,
       metrics,
       clock,
       ingest: createIngestContext(deps, settings),

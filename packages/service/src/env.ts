@@ -70,6 +70,19 @@ const issuer = z
   .refine((text) => isBase(text) && (new URL(text).protocol === 'https:' || isPageOrigin(new URL(text).origin)), {
     error: 'the address of the identity provider: https://login.example',
   });
+const isAddress = (text: string): boolean => /^https?:\/\//.test(text) && URL.canParse(text);
+
+/** An address in which the names of variables may stand for their values. */
+const isTemplate = (text: string): boolean => {
+  const filled = text.replaceAll(/\{(?:billing_account_id|product_id)\}/g, 'id');
+  return isAddress(filled) && !/[{}]/.test(filled);
+};
+
+/** As in Standard Webhooks. */
+const webhookSecret = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, '"whsec_" and 24 to 64 bytes in base64')
+  .transform((text) => Buffer.from(text.slice('whsec_'.length), 'base64'));
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = 2 ** 50;
@@ -181,6 +194,13 @@ const Variables = z.object({
     .optional(),
   BOOTSTRAP_ADMIN_EMAIL: Email.optional(),
   METRICS_DAYS: integer(1, 3_650, 'days, at most 3650').default(90),
+  USAGE_DAYS: integer(32, 36_500, 'days, at least 32').default(1_100),
+  USAGE_WEBHOOK_URL: z.string().refine(isAddress, 'an address: https://host.example/usage').optional(),
+  USAGE_WEBHOOK_SECRET: webhookSecret.optional(),
+  BILLING_CHECKOUT_URL: z
+    .string()
+    .refine(isTemplate, 'an address: https://host.example/checkout?account={billing_account_id}&product={product_id}')
+    .optional(),
   METRICS_PIPELINES: integer(0, 10_000, 'a number of pipelines, at most 10000').default(200),
   METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: z
@@ -232,10 +252,15 @@ const WithSignIn = WithBootstrap.refine(
 const Environment = WithSignIn.refine(
   (env) => (env.SYSLOG_TLS_KEY === undefined) === (env.SYSLOG_TLS_CERT === undefined),
   { path: ['SYSLOG_TLS_CERT'], error: 'set together with SYSLOG_TLS_KEY: files in PEM' },
-).refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {
-  path: ['OUTPUT_SPILL_BYTES'],
-  error: 'at least OUTPUT_BUFFER_BYTES',
-});
+)
+  .refine((env) => (env.USAGE_WEBHOOK_URL === undefined) === (env.USAGE_WEBHOOK_SECRET === undefined), {
+    path: ['USAGE_WEBHOOK_SECRET'],
+    error: 'set together with USAGE_WEBHOOK_URL; make one with: echo whsec_$(openssl rand -base64 32)',
+  })
+  .refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {
+    path: ['OUTPUT_SPILL_BYTES'],
+    error: 'at least OUTPUT_BUFFER_BYTES',
+  });
 
 /** The validated environment. The README has a table of the variables. */
 export type Env = z.output<typeof Environment>;

@@ -9,6 +9,14 @@ const descriptions = {
   'apikey:delete': 'Revoke API keys',
   'apikey:read': 'Read API keys, without their tokens',
   'apikey:write': 'Create, change and regenerate API keys',
+  'billing_account:delete': 'Delete billing accounts',
+  'billing_account:read': 'Read billing accounts, their statements, and products',
+  'billing_account:role:delete': 'Delete roles of billing accounts',
+  'billing_account:role:read': 'Read roles of billing accounts, with the e-mail addresses of their users',
+  'billing_account:role:write': 'Create and change roles of billing accounts, and give them to users',
+  'billing_account:write': 'Create, change and suspend billing accounts, and decide which teams and product they have',
+  'billing_product:delete': 'Delete products',
+  'billing_product:write': 'Create and change products',
   'connection:delete': 'Delete connections for single sign-on, with their users',
   'connection:read': 'Read connections for single sign-on',
   'connection:write': 'Create and change connections for single sign-on',
@@ -33,6 +41,9 @@ const descriptions = {
   'pipeline:metrics:read': 'Read the counts of pipelines over time',
   'pipeline:read': 'Read pipelines and their status',
   'pipeline:write': 'Create, change, pause, retry and trigger pipelines',
+  'quota:delete': 'Delete quotas',
+  'quota:read': 'Read quotas of the organization and its teams',
+  'quota:write': 'Create and change quotas',
   'resource_share:read': 'Read which outputs and secrets teams can use',
   'resource_share:write': 'Share outputs and secrets with teams, and stop it',
   'role:delete': 'Delete roles',
@@ -45,6 +56,7 @@ const descriptions = {
   'transform:delete': 'Delete transforms',
   'transform:read': 'Read transforms',
   'transform:write': 'Create and change transforms',
+  'usage:read': 'Read and export usage',
   'user:delete': 'Remove members of the organization, and withdraw invitations',
   'user:read': 'Read members of the organization and invitations',
   'user:write': 'Invite people, and change the roles of members',
@@ -57,12 +69,15 @@ export type Permission = keyof typeof descriptions;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns string[]
 export const permissions = Object.keys(descriptions) as [Permission, ...Permission[]];
 
+/** The permissions that roles of billing accounts can have. */
+export const billingPermissions = permissions.filter((permission) => /^(billing_account|quota):/.test(permission));
+
 /** Returns what a permission allows, in a few words. */
 export const describePermission = (permission: Permission): string => descriptions[permission];
 
 /** What `read` and `write` exclude: who may do what, and who did what. */
 const isManagement = (permission: Permission): boolean =>
-  /^(apikey:|connection:|role:|user:|organization:logs:)/.test(permission);
+  /^(apikey:|connection:|role:|user:|organization:logs:|billing_account:role:)/.test(permission);
 const isRead = (permission: Permission): boolean => permission.endsWith(':read');
 
 /** Named sets of permissions that a key can be created with, besides single permissions. */
@@ -109,7 +124,7 @@ export const defaultRoles = {
   contributor: {
     id: 'contributor',
     name: 'Contributor',
-    description: 'Reads everything; changes all but organizations, shares and roles.',
+    description: 'Reads everything; changes all but organizations, shares, roles, quotas and billing.',
     permissions: permissions.filter((permission) => isRead(permission) || CONTRIBUTOR.test(permission)),
   },
   reader: {

@@ -177,6 +177,10 @@ async function engineOptions(
     },
     metricsDays: env.METRICS_DAYS,
     alertReminderMs: env.ALERT_REMINDER_MINUTES === 0 ? undefined : env.ALERT_REMINDER_MINUTES * 60_000,
+    usageDays: env.USAGE_DAYS,
+    ...(env.USAGE_WEBHOOK_URL !== undefined && env.USAGE_WEBHOOK_SECRET
+      ? { usageWebhook: { url: env.USAGE_WEBHOOK_URL, secret: env.USAGE_WEBHOOK_SECRET } }
+      : {}),
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     lookupFolder: env.LOOKUP_DIR,
@@ -340,6 +344,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     syslog: syslogSettings(env),
     keyValueLimits: keyValueLimitsOf(env),
     ...(env.LOOKUP_DIR === undefined ? {} : { lookupFolder: env.LOOKUP_DIR }),
+    ...(env.BILLING_CHECKOUT_URL === undefined ? {} : { checkoutUrl: env.BILLING_CHECKOUT_URL }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
 }

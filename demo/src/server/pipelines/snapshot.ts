@@ -56,6 +56,7 @@ export function createSnapshots(finder: Finder) {
           lost: countOf(fieldsOf(state['lost'])['records']),
           lastRecordAt: textOf(state['last_ingested_time']),
           problem: textOf(problem['message']),
+          suspension: textOf(fieldsOf(state['suspension'])['message']),
           history: await historyOf(scope, path),
         };
       }

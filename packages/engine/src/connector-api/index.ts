@@ -29,7 +29,17 @@ export {
   type EnrichmentResult,
   type LookedUp,
 } from './enrichment.js';
-export type { Appended, AppendOptions, Input, Page, PageInput, PushInput, Sink, Unreadable } from './input.js';
+export type {
+  Appended,
+  AppendOptions,
+  Input,
+  NotStored,
+  Page,
+  PageInput,
+  PushInput,
+  Sink,
+  Unreadable,
+} from './input.js';
 export * from './key-path.js';
 export * from './lookup-key.js';
 export type { KeyValueEntry, KeyValueReader, KeyValueTable, KeyValueTables } from './key-values.js';
@@ -47,4 +57,5 @@ export {
 } from './output.js';
 export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
 export { isRecord, type DataRecord, type JsonValue } from './record.js';
+export type { Suspension } from './suspension.js';
 export type * from './tester.js';

@@ -1,5 +1,6 @@
 import type { NewLogEntry } from './log-entry.js';
 import type { DataRecord, JsonValue } from './record.js';
+import type { Suspension } from './suspension.js';
 
 /** A page of records, and the cursor to continue from once they are delivered. */
 export interface Page {
@@ -54,7 +55,10 @@ export interface AppendOptions {
    * dropped.
    */
   readonly position?: string;
-  /** Milliseconds to wait for space. Default 0: returns `full` or `no_space` immediately. */
+  /**
+   * Milliseconds to wait for space, or for the end of a suspension. Default 0: returns `full`,
+   * `no_space` or `suspended` immediately.
+   */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -62,11 +66,16 @@ export interface AppendOptions {
 /**
  * `stored`: all records are on disk and may be acknowledged to the sender, except those at the
  * indexes in `tooLarge`, which went to the dead letters. `full`: an output is too slow; `no_space`:
- * the disk has too little free space. The sender should then retry all records later, although some
- * may already be stored.
+ * the disk has too little free space; `suspended`: the pipeline is held back. The sender should then
+ * retry all records later, although some may already be stored.
  */
 export type Appended =
-  { stored: true; tooLarge: readonly number[] } | { stored: false; reason: 'full' | 'no_space' | 'closed' };
+  | { stored: true; tooLarge: readonly number[] }
+  | { stored: false; reason: 'full' | 'no_space' | 'closed' }
+  | { stored: false; reason: 'suspended'; suspension: Suspension };
+
+/** Records that were not stored. */
+export type NotStored = Extract<Appended, { stored: false }>;
 
 /** Receives the records of a push input. */
 export interface Sink {
@@ -89,7 +98,8 @@ export interface Sink {
 export interface PushInput {
   readonly kind: 'push';
   /**
-   * Starts receiving. Records are accepted while the pipeline is paused, too.
+   * Starts receiving. Records are accepted while the pipeline is paused, but not while it is
+   * suspended.
    * @throws {ConnectorError}
    */
   start?(sink: Sink): Promise<void>;

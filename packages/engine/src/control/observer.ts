@@ -4,6 +4,7 @@ import type { Counters } from '../pipeline/counters.js';
 import type { Health } from '../pipeline/health.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { Observation } from '../pipeline/pipeline-state.js';
+import type { Suspension } from '../connector-api/suspension.js';
 
 /** The parts of a pipeline that its worker observes. */
 export interface ObserverParts {
@@ -14,6 +15,8 @@ export interface ObserverParts {
   health: Health;
   deadLetters: DeadLetters;
   log: PipelineLog;
+  /** Returns why the pipeline is held back. */
+  suspension: () => Suspension | undefined;
 }
 
 /** Records of a pipeline that were not delivered to an output. */
@@ -107,6 +110,7 @@ export class Observer {
     const stats = this.#stream === undefined ? undefined : await bus.stats(this.#stream);
     if (stats) this.#logChanges(stats);
     const { lastError } = health;
+    const suspension = this.#parts.suspension();
     // Unreadable dead letters must not stop the reports.
     const letters = Object.entries(await deadLetters.stats().catch(() => ({})));
     const dropped = Object.entries(stats?.consumers ?? {}).map(([id, each]) => [id, each.dropped.records]);
@@ -120,6 +124,7 @@ export class Observer {
       dropped: Object.fromEntries(dropped),
       ...(stats?.lost && { lost: stats.lost }),
       ...(lastError && { lastError }),
+      ...(suspension && { suspension }),
     };
   }
 

@@ -10,7 +10,8 @@ import type { LetterCounts, NodeCounts } from '../pipeline/counters.js';
 import type { DeadLetters } from '../delivery/dead-letters.js';
 import { skipBacklog } from '../delivery/skip-backlog.js';
 import { ConnectorError, failureOf } from '../connector-api/connector-error.js';
-import type { Input, Sink } from '../connector-api/input.js';
+import type { Input, NotStored, Sink } from '../connector-api/input.js';
+import { isSameSuspension, type Suspension } from '../connector-api/suspension.js';
 import { IngestBuffer } from '../ingest/ingest-buffer.js';
 import { Listener } from '../ingest/listener.js';
 import { LeaseKeeper } from './lease-keeper.js';
@@ -82,6 +83,7 @@ export class PipelineRunner {
   #run: Run | undefined;
   #purging: Promise<unknown> = Promise.resolve();
   #isPurging = false;
+  #suspension: Suspension | undefined;
   /** Stream of the input; for a polled input set by `start`, if its records are buffered. */
   #stream: string | undefined;
 
@@ -89,6 +91,7 @@ export class PipelineRunner {
     const { definition, components, bus, coordinator, holder } = options;
     const { id: pipelineId } = definition;
     this.#options = options;
+    this.#suspension = options.suspension;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.log = options.log ?? new PipelineLog(() => (options.clock ?? systemClock).now());
     this.#context = createPipelineContext(options, this.#limits, this.log, {
@@ -113,6 +116,7 @@ export class PipelineRunner {
       health,
       deadLetters: this.#context.deadLetters,
       log: this.log,
+      suspension: () => this.#suspension,
     });
     this.#reporter = new Reporter({ coordinator, pipelineId, clock, counters, observer: this.#observer });
     this.#keeper = new LeaseKeeper({
@@ -136,6 +140,7 @@ export class PipelineRunner {
     this.#context.counters.load(observationIn((await coordinator.reported(definition.id))?.value ?? null)?.counts);
     // Only outputs on a path are consumers: records for any other output would fill the buffer.
     const consumers = consumersOf(definition);
+    this.#buffer?.suspend(this.#suspension);
     await this.#buffer?.open(consumers);
     if (this.#input?.input.kind === 'pages') this.#stream = await this.#openPageStream(this.#input.nodeId, consumers);
     await this.#observer.begin(this.#stream);
@@ -175,6 +180,23 @@ export class PipelineRunner {
   }
 
   /**
+   * Holds the pipeline back although it is enabled, or ends that. Unlike a paused pipeline, it accepts
+   * no records either. Finishes the current work first; buffered records and cursors are kept.
+   * @param suspension why; `undefined`: the pipeline runs again if it is enabled
+   */
+  async suspend(suspension: Suspension | undefined): Promise<void> {
+    if (isSameSuspension(suspension, this.#suspension)) return;
+    const before = this.#suspension;
+    this.#suspension = suspension;
+    this.#buffer?.suspend(suspension);
+    if (suspension) this.log.add({ level: 'warn', code: 'suspended', message: suspension.message });
+    else if (before) this.log.add({ level: 'info', code: 'unsuspended', message: 'suspension ended' });
+    await this.#loop.tick();
+    if (suspension) await this.#run?.stop();
+    await this.#loop.tick();
+  }
+
+  /**
    * Returns the current state of the pipeline.
    * @param enabled desired state if the caller knows it; default: read from the coordinator
    */
@@ -194,7 +216,8 @@ export class PipelineRunner {
     const { clock, counters, health } = this.#context;
     const now = clock.now();
     const observed = { held: this.#keeper.lease !== undefined, heartbeatAt: now, working: this.#working };
-    const facts = { enabled, ...observed, full: this.#observer.full, ...worst(Object.values(health.facts)) };
+    const isEnabled = enabled && !this.#suspension;
+    const facts = { enabled: isEnabled, ...observed, full: this.#observer.full, ...worst(Object.values(health.facts)) };
     return { status: statusOf(facts, now), ...totalsOf(this.#options.definition, counters) };
   }
 
@@ -301,10 +324,12 @@ export class PipelineRunner {
    * Returns why the buffer accepts no records now. `undefined` if it does, or if the input has
    * none.
    */
-  async full(): Promise<'full' | 'no_space' | undefined> {
+  async full(): Promise<NotStored | undefined> {
     if (this.#stream === undefined) return undefined;
+    const suspension = this.#suspension;
+    if (suspension) return { stored: false, reason: 'suspended', suspension };
     const { full, noSpace } = await this.#options.bus.stats(this.#stream);
-    return noSpace ? 'no_space' : full ? 'full' : undefined;
+    return noSpace || full ? { stored: false, reason: noSpace ? 'no_space' : 'full' } : undefined;
   }
 
   /** Records that were dropped or lost since this runner started, at the last observation. */
@@ -382,7 +407,7 @@ export class PipelineRunner {
     const lease = await this.#keeper.hold();
     if (!lease || this.#loop.stopped) return;
     const { coordinator, definition } = this.#options;
-    const enabled = (await coordinator.desired(definition.id))?.enabled ?? true;
+    const enabled = ((await coordinator.desired(definition.id))?.enabled ?? true) && !this.#suspension;
     if (enabled && !this.#run && !this.#isPurging && this.#missing === undefined) this.#begin(lease);
     if (!enabled && this.#run && !this.#run.stopping) {
       this.log.add({ level: 'info', code: 'pausing', message: 'draining' });

@@ -31,8 +31,8 @@ export class Reporter {
   async report(lease: Lease, working: boolean, always: boolean): Promise<boolean> {
     const { coordinator, pipelineId, clock, counters, observer } = this.#options;
     const observation = await observer.observe(working);
-    const { full, nodes, dropped, lost } = observation;
-    const revision = JSON.stringify([counters.revision, working, full, nodes, dropped, lost]);
+    const { full, nodes, dropped, lost, suspension } = observation;
+    const revision = JSON.stringify([counters.revision, working, full, nodes, dropped, lost, suspension]);
     const now = clock.now();
     if (!always && revision === this.#reported?.revision && now - this.#reported.at < HEARTBEAT_MS) return true;
     if (!(await coordinator.report(lease, pipelineId, reportOf(observation)))) return false;

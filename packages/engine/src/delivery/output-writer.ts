@@ -84,8 +84,15 @@ export class OutputWriter {
     const arriving = await batchesFor(this.#context, this.#to, batch);
     if (!arriving) this.#stopped = true;
     if (!arriving || this.#hasStopped) return this.#outcome();
-    const source: Source = { id: batch.id, open: arriving.reduce((sum, { lines }) => sum + lines.length, 0), finish };
-    if (source.open === 0) finish();
+    const source: Source = {
+      id: batch.id,
+      open: arriving.reduce((sum, { lines }) => sum + lines.length, 0),
+      finish: () => {
+        this.#context.counters.addUnfiltered(this.#to.nodeId, batch.lines.length, batch.bytes);
+        finish();
+      },
+    };
+    if (source.open === 0) source.finish();
     for (const each of arriving) this.#collect(each, source, at);
     this.#pump();
     const { stopping } = this.#context;

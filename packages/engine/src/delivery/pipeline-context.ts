@@ -47,10 +47,13 @@ export interface ChangeListeners {
   onChange(): void;
 }
 
-type ContextOptions = Pick<RunnerOptions, 'definition' | 'folder' | 'clock' | 'random' | 'samples' | 'schemas'>;
+type ContextOptions = Pick<
+  RunnerOptions,
+  'definition' | 'folder' | 'clock' | 'random' | 'samples' | 'schemas' | 'meter'
+>;
 
 export function createPipelineContext(
-  { definition, folder, clock = systemClock, random = Math.random, samples, schemas }: ContextOptions,
+  { definition, folder, clock = systemClock, random = Math.random, samples, schemas, meter }: ContextOptions,
   limits: RunnerLimits,
   pipelineLog: PipelineLog,
   listeners: ChangeListeners,
@@ -58,7 +61,7 @@ export function createPipelineContext(
   const now = (): number => clock.now();
   const log = (entry: NewLogEntry): void => pipelineLog.add(entry);
   const nodeIds = definition.nodes.map(({ id }) => id);
-  const counters = new Counters(nodeIds, undefined, () => listeners.onCount());
+  const counters = new Counters(nodeIds, undefined, () => listeners.onCount(), meter);
   const space = new RetryWaits(clock);
   const { retryCap: maxMs, permanentCap: permanentMaxMs } = limits;
   return {

@@ -4,8 +4,10 @@ import type { PipelineDefinition } from '../pipeline/definition.js';
 import type { ResolveSecret, TransformConfig } from '../transforms/operation.js';
 import type { Clock } from '../connector-api/clock.js';
 import type { Enrichment, Input, Output } from '../connector-api/index.js';
+import type { Meter } from '../pipeline/meter.js';
 import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { RecordSamples } from '../pipeline/record-samples.js';
+import type { Suspension } from '../connector-api/suspension.js';
 import type { EdgeSchemas } from '../schema/edge-schemas.js';
 import { PERMANENT_MAX_MS } from './retry-policy.js';
 
@@ -45,6 +47,10 @@ export interface RunnerOptions {
   samples?: RecordSamples;
   /** Observes the records on some edges, for longer than this runner lives. */
   schemas?: EdgeSchemas;
+  /** Receives what is counted. */
+  meter?: Meter;
+  /** Holds the pipeline back from the start: see `PipelineRunner.suspend`. */
+  suspension?: Suspension;
   clock?: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random?: () => number;

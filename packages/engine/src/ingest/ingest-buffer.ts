@@ -7,7 +7,9 @@ import type { DeadLetter } from '../delivery/dead-letters.js';
 import { deadLetter } from '../delivery/deliver.js';
 import type { PipelineContext } from '../delivery/pipeline-context.js';
 import type { Appended, AppendOptions, Sink } from '../connector-api/index.js';
+import { WAKE_UP } from '../connector-api/clock.js';
 import type { NewLogEntry } from '../connector-api/log-entry.js';
+import type { Suspension } from '../connector-api/suspension.js';
 import { BatchTraces } from '../tracing/batch-traces.js';
 
 export interface IngestBufferOptions {
@@ -27,6 +29,7 @@ interface Waiting {
 }
 
 const FULL: Appended = { stored: false, reason: 'full' };
+const CLOSED: Appended = { stored: false, reason: 'closed' };
 
 /**
  * Ingest buffer of a push input. Records that arrive during a write are grouped into the next one,
@@ -39,6 +42,9 @@ export class IngestBuffer implements Sink {
   /** Appends that are stored separately. */
   readonly #separate = new Set<Promise<unknown>>();
   #closed = true;
+  #suspension: Suspension | undefined;
+  /** Aborted when the suspension or the buffer ends. */
+  #unsuspended = new AbortController();
 
   constructor(options: IngestBufferOptions) {
     this.#options = options;
@@ -54,7 +60,9 @@ export class IngestBuffer implements Sink {
   }
 
   async append(lines: readonly string[], options: AppendOptions = {}): Promise<Appended> {
-    if (this.#closed) return { stored: false, reason: 'closed' };
+    if (this.#suspension) await this.#waitWhileSuspended(options);
+    if (this.#closed) return CLOSED;
+    if (this.#suspension) return { stored: false, reason: 'suspended', suspension: this.#suspension };
     // A record that contains a line break would be read back as two.
     if (lines.some((line) => line.includes('\n'))) lines = lines.map((line) => JSON.stringify(JSON.parse(line)));
     const sender = BatchTraces.current();
@@ -71,10 +79,24 @@ export class IngestBuffer implements Sink {
     this.#options.context.log({ ...entry, nodeId: this.#options.nodeId });
   }
 
+  /** Accepts no records while there is a suspension. What was accepted before is stored. */
+  suspend(suspension: Suspension | undefined): void {
+    if (suspension && !this.#suspension) this.#unsuspended = new AbortController();
+    this.#suspension = suspension;
+    if (!suspension) this.#unsuspended.abort(WAKE_UP);
+  }
+
   /** Stops accepting records; resolves once all pending appends have settled. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#unsuspended.abort(WAKE_UP);
     await Promise.allSettled([this.#storing, ...this.#separate]);
+  }
+
+  async #waitWhileSuspended({ waitMs = 0, signal }: AppendOptions): Promise<void> {
+    const { clock } = this.#options.context;
+    const ended = this.#unsuspended.signal;
+    if (waitMs > 0) await clock.sleep(waitMs, signal ? AbortSignal.any([signal, ended]) : ended);
   }
 
   async #storeSeparately(

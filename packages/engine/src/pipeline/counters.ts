@@ -1,4 +1,5 @@
 import { isRecord, type DataRecord, type JsonValue } from '../connector-api/record.js';
+import type { Meter } from './meter.js';
 
 /** Number of records, and their size in bytes as JSON. */
 export interface Amount {
@@ -31,6 +32,7 @@ export interface LetterCounts {
 export class Counters {
   readonly #nodeIds: readonly string[];
   readonly #changed: (() => void) | undefined;
+  readonly #meter: Meter | undefined;
   readonly #nodes = new Map<string, NodeCounts>();
   readonly #letters = new Map<string, LetterCounts>();
   readonly #failedAttempts = new Map<string, number>();
@@ -42,10 +44,12 @@ export class Counters {
   /**
    * @param nodeIds saved counts of other nodes, which no longer exist, are dropped
    * @param changed called after every change
+   * @param meter also receives what is counted
    */
-  constructor(nodeIds: readonly string[], saved?: JsonValue, changed?: () => void) {
+  constructor(nodeIds: readonly string[], saved?: JsonValue, changed?: () => void, meter?: Meter) {
     this.#nodeIds = nodeIds;
     this.#changed = changed;
+    this.#meter = meter;
     this.load(saved);
   }
 
@@ -114,6 +118,7 @@ export class Counters {
     if (!node || records === 0) return;
     node[direction].records += records;
     node[direction].bytes += bytes;
+    this.#meter?.add(id, direction, records, bytes);
     this.#rise();
   }
 
@@ -121,6 +126,7 @@ export class Counters {
     const node = this.#nodes.get(id);
     if (!node || errors === 0) return;
     node.errors += errors;
+    this.#meter?.addErrors(id, errors);
     this.#rise();
   }
 
@@ -129,6 +135,11 @@ export class Counters {
     if (!this.#failedAttempts.has(id)) return;
     this.#failedAttempts.set(id, this.failedAttempts(id) + 1);
     this.#rise();
+  }
+
+  /** Only for the meter: see `Meter`. */
+  addUnfiltered(id: string, records: number, bytes: number): void {
+    if (this.#nodes.has(id) && records > 0) this.#meter?.addUnfiltered(id, records, bytes);
   }
 
   #rise(): void {

@@ -4,6 +4,7 @@ import { isRecord, type DataRecord, type JsonValue } from '../connector-api/reco
 import { Counters, type Amount, type LetterCounts, type NodeCounts } from './counters.js';
 import { inputOf } from './routes.js';
 import { statusOf, type Facts } from './status.js';
+import { reportedSuspension, suspensionIn, type Suspension } from '../connector-api/suspension.js';
 
 /** State of a pipeline as its worker observes it. Parsing a report gives the same value. */
 export interface Observation {
@@ -20,6 +21,7 @@ export interface Observation {
   dropped: Readonly<Record<string, number>>;
   lost?: Lost;
   lastError?: JsonValue;
+  suspension?: Suspension;
 }
 
 /** The last failure of a node. Times in milliseconds since the epoch. */
@@ -66,6 +68,8 @@ export interface DeadLetterState extends LetterCounts {
 export interface PipelineState {
   pipeline_id: string;
   status: PipelineStatus;
+  /** Why an enabled pipeline is `Disabled`. `until`: when it continues by itself, if it does. */
+  suspension: { reason: string; message: string; until: string | null } | null;
   ingress: Amount;
   egress: Amount;
   errors: number;
@@ -100,7 +104,9 @@ const ZERO: NodeFacts = { acknowledged: true, failures: 0, permanent: false };
  * @param now milliseconds since the epoch
  */
 export function stateOf(definition: PipelineDefinition, known: Known, now: number): PipelineState {
-  const { observation, enabled, held, heartbeatAt } = known;
+  const { observation, held, heartbeatAt } = known;
+  const suspension = known.enabled ? observation?.suspension : undefined;
+  const enabled = known.enabled && !suspension;
   const counters = new Counters(
     definition.nodes.map(({ id }) => id),
     observation?.counts,
@@ -136,6 +142,7 @@ export function stateOf(definition: PipelineDefinition, known: Known, now: numbe
   return {
     pipeline_id: definition.id,
     status: statusOf({ ...shared, ...worst(Object.values(facts)) }, now),
+    suspension: suspension ? presentSuspension(suspension) : null,
     ...totalsOf(definition, counters),
     last_ingested_time: counters.lastIngestedAt === undefined ? null : time(counters.lastIngestedAt),
     last_error: errorIn(observation?.lastError),
@@ -196,6 +203,12 @@ function lossOf(definition: PipelineDefinition, { records, exact, since, latest 
   return { ...(input && { node_id: input.id }), records, exact, since: time(since), latest: time(latest) };
 }
 
+const presentSuspension = ({ code, message, until }: Suspension): PipelineState['suspension'] => ({
+  reason: code,
+  message,
+  until: until === undefined ? null : time(until),
+});
+
 const time = (at: number): string => new Date(at).toISOString();
 
 function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
@@ -207,7 +220,7 @@ function errorIn(value: JsonValue | undefined): PipelineState['last_error'] {
 
 /** Converts an observation to its report format. */
 export function reportOf(observation: Observation): DataRecord {
-  const { working, full, waiting, nodes, counts, deadLetters, dropped, lost, lastError } = observation;
+  const { working, full, waiting, nodes, counts, deadLetters, dropped, lost, lastError, suspension } = observation;
   const each = Object.entries(nodes).map(([id, { acknowledged, failures, permanent, throttledUntil, failure }]) => [
     id,
     {
@@ -228,6 +241,7 @@ export function reportOf(observation: Observation): DataRecord {
     dropped: { ...dropped },
     ...(lost && { lost: { ...lost } }),
     ...(lastError !== undefined && { last_error: lastError }),
+    ...(suspension && { suspension: reportedSuspension(suspension) }),
   };
 }
 
@@ -237,6 +251,7 @@ export function observationIn(report: JsonValue): Observation | undefined {
   const ends = isRecord(report['ends']) ? report['ends'] : {};
   // Reports of earlier releases have neither this nor `dropped`.
   const lost = lostIn(report['lost']);
+  const suspension = suspensionIn(report['suspension']);
   return {
     working: report['working'] === true,
     full: report['full'] === true,
@@ -247,6 +262,7 @@ export function observationIn(report: JsonValue): Observation | undefined {
     dropped: numbersIn(report['dropped']),
     ...(lost && { lost }),
     ...(report['last_error'] !== undefined && { lastError: report['last_error'] }),
+    ...(suspension && { suspension }),
   };
 }
 

@@ -22,6 +22,8 @@ import {
 import { DeadLetters } from '../delivery/dead-letters.js';
 import { PipelineRunner } from '../control/pipeline-runner.js';
 import type { RunnerLimits } from '../delivery/runner-options.js';
+import type { Suspension } from '../connector-api/suspension.js';
+import type { Meter } from '../pipeline/meter.js';
 import type { TransformConfig } from '../transforms/operation.js';
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
@@ -114,6 +116,8 @@ export interface World {
     enrichments?: Record<string, Enrichment>;
     holder?: string;
     limits?: Partial<RunnerLimits>;
+    meter?: Meter;
+    suspension?: Suspension;
   }): PipelineRunner;
   deadLetters(): Promise<DataRecord[]>;
 }
@@ -139,7 +143,16 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
     reopen() {
       bus = openBus();
     },
-    runner({ definition, inputs, outputs, transforms = {}, enrichments = {}, holder = 'worker', limits = {} }) {
+    runner({
+      definition,
+      inputs,
+      outputs,
+      transforms = {},
+      enrichments = {},
+      holder = 'worker',
+      limits = {},
+      ...rest
+    }) {
       const runner = new PipelineRunner({
         definition,
         components: {
@@ -152,6 +165,7 @@ export async function openWorld(maxBytes = 10_000_000): Promise<World> {
         coordinator: createEmbeddedCoordinator({ store }),
         holder,
         folder: join(folder, 'p'),
+        ...rest,
         limits: { reconcile: 20, leaseTtl: 5_000, grace: 300, retryCap: 20, ...limits },
       });
       runners.push(runner);

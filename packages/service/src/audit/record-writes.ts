@@ -7,17 +7,25 @@ import { ChangeSet } from './change-set.js';
 import {
   ofAlertRule,
   ofApiKey,
+  ofBillingAccount,
+  ofBillingMember,
+  ofBillingProduct,
+  ofBillingRole,
+  ofBillingRoleUser,
+  ofBillingSubscription,
   ofConnector,
   ofFeatureOverride,
   ofInvitation,
   ofMembership,
   ofOrganization,
   ofPipeline,
+  ofQuota,
   ofResourceShare,
   ofRole,
   ofSecret,
   ofSharePolicy,
   ofSsoConnection,
+  ofStorageTypeCost,
   ofTransform,
   type Snapshot,
 } from './snapshot.js';
@@ -70,8 +78,11 @@ type Writes<T> = Pick<T, Extract<keyof T, WriteName>>;
  */
 function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Tables {
   const { organizations, apiKeys, roles, connectors, secrets, organizationSecrets, transforms, pipelines } = tables;
-  const { resourceShares, sharePolicies, keyValues, alertRules } = tables;
+  const { keyValues, alertRules } = tables;
   const { memberships, invitations, ssoConnections, featureOverrides } = tables;
+  const { resourceShares, sharePolicies, quotas, storageTypeCosts } = tables;
+  const { billingAccounts, billingMembers, billingProducts, billingSubscriptions } = tables;
+  const { billingRoles, billingRoleUsers } = tables;
   const notedLock = async <R>(
     row: Promise<R | undefined>,
     snapshotOf: (row: R) => Snapshot,
@@ -82,6 +93,29 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
   };
   /** A feature of a user belongs to no organization; its change is in the log of the operator's. */
   const logOf = (row: FeatureOverride): string => row.organizationId ?? author.organizationId ?? '';
+  const notedLocks = async <R>(rows: Promise<R[]>, snapshotOf: (row: R) => Snapshot): Promise<R[]> => {
+    const found = await rows;
+    for (const row of found) changes.locked(snapshotOf(row));
+    return found;
+  };
+  const inserting =
+    <R>(table: { insert(row: R): Promise<void> }, snapshotOf: (row: R) => Snapshot) =>
+    async (row: R): Promise<void> => {
+      await table.insert(row);
+      changes.inserted(snapshotOf(row));
+    };
+  const updating =
+    <R>(table: { update(row: R): Promise<void> }, snapshotOf: (row: R) => Snapshot) =>
+    async (row: R): Promise<void> => {
+      await table.update(row);
+      changes.updated(snapshotOf(row));
+    };
+  const removing =
+    (table: { remove(id: string): Promise<void> }) =>
+    async (id: string): Promise<void> => {
+      changes.removed(id);
+      await table.remove(id);
+    };
   const noteSecrets = async (connectorId: string): Promise<void> => {
     if (changes.needsSecrets(connectorId)) changes.secretsBefore(connectorId, await secrets.notes([connectorId]));
   };
@@ -363,6 +397,80 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
         },
       } satisfies Writes<typeof sharePolicies>),
     },
+    billingAccounts: {
+      ...billingAccounts,
+      lock: (ownerId, id) => notedLock(billingAccounts.lock(ownerId, id), ofBillingAccount),
+      ...({
+        insert: inserting(billingAccounts, ofBillingAccount),
+        update: updating(billingAccounts, ofBillingAccount),
+      } satisfies Writes<typeof billingAccounts>),
+    },
+    billingMembers: {
+      ...billingMembers,
+      lock: (organizationId) => notedLock(billingMembers.lock(organizationId), ofBillingMember),
+      ...({
+        insert: inserting(billingMembers, ofBillingMember),
+        update: updating(billingMembers, ofBillingMember),
+      } satisfies Writes<typeof billingMembers>),
+    },
+    billingProducts: {
+      ...billingProducts,
+      lock: (ownerId, id) => notedLock(billingProducts.lock(ownerId, id), ofBillingProduct),
+      lockAll: (ownerId) => notedLocks(billingProducts.lockAll(ownerId), ofBillingProduct),
+      ...({
+        insert: inserting(billingProducts, ofBillingProduct),
+        update: updating(billingProducts, ofBillingProduct),
+        remove: removing(billingProducts),
+      } satisfies Writes<typeof billingProducts>),
+    },
+    billingSubscriptions: {
+      ...billingSubscriptions,
+      lockAll: (accountId) => notedLocks(billingSubscriptions.lockAll(accountId), ofBillingSubscription),
+      ...({
+        insert: inserting(billingSubscriptions, ofBillingSubscription),
+        update: updating(billingSubscriptions, ofBillingSubscription),
+        remove: removing(billingSubscriptions),
+      } satisfies Writes<typeof billingSubscriptions>),
+    },
+    billingRoles: {
+      ...billingRoles,
+      lock: (accountId, id) => notedLock(billingRoles.lock(accountId, id), ofBillingRole),
+      ...({
+        insert: inserting(billingRoles, ofBillingRole),
+        update: updating(billingRoles, ofBillingRole),
+        remove: removing(billingRoles),
+      } satisfies Writes<typeof billingRoles>),
+    },
+    billingRoleUsers: {
+      ...billingRoleUsers,
+      ...({
+        insert: inserting(billingRoleUsers, ofBillingRoleUser),
+        async remove(row) {
+          // The lock on the role covers its users.
+          changes.locked(ofBillingRoleUser(row));
+          changes.removed(row.id);
+          await billingRoleUsers.remove(row);
+        },
+      } satisfies Writes<typeof billingRoleUsers>),
+    },
+    quotas: {
+      ...quotas,
+      lock: (ownerId, id) => notedLock(quotas.lock(ownerId, id), ofQuota),
+      ...({
+        insert: inserting(quotas, ofQuota),
+        update: updating(quotas, ofQuota),
+        remove: removing(quotas),
+      } satisfies Writes<typeof quotas>),
+    },
+    storageTypeCosts: {
+      ...storageTypeCosts,
+      lockAll: (organizationId) => notedLocks(storageTypeCosts.lockAll(organizationId), ofStorageTypeCost),
+      ...({
+        insert: inserting(storageTypeCosts, ofStorageTypeCost),
+        update: updating(storageTypeCosts, ofStorageTypeCost),
+        remove: removing(storageTypeCosts),
+      } satisfies Writes<typeof storageTypeCosts>),
+    },
     shareViews: tables.shareViews,
     // These hold what the service needs for itself, not what callers configure. What a user may do is
     // in its memberships.
@@ -373,6 +481,7 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     edgeSchemas: tables.edgeSchemas,
     alerts: tables.alerts,
     alertEvents: tables.alertEvents,
+    usage: tables.usage,
     auditLogs: tables.auditLogs,
     idempotency: tables.idempotency,
   };

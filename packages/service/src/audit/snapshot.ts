@@ -1,8 +1,13 @@
+import type { BillingAccount, BillingMember, BillingSubscription } from '../store/billing-accounts.js';
+import type { BillingProduct } from '../store/billing-products.js';
+import type { BillingRole, BillingRoleUser } from '../store/billing-roles.js';
 import type { FeatureOverride } from '../store/feature-overrides.js';
 import type { Invitation } from '../store/invitations.js';
 import type { MembershipChange } from '../store/memberships.js';
+import type { Quota } from '../store/quotas.js';
 import type { ResourceShare, SharePolicy } from '../store/resource-shares.js';
 import type { SsoConnection } from '../store/sso-connections.js';
+import type { StorageTypeCost } from '../store/storage-type-costs.js';
 import type {
   AlertRule,
   Connector,
@@ -260,4 +265,109 @@ export const ofSharePolicy = (row: SharePolicy): Snapshot => ({
 const resourceOf = ({ connectorId, secretId }: Pick<ResourceShare, 'connectorId' | 'secretId'>) => ({
   resource_type: connectorId === null ? 'secret' : 'component',
   resource_id: connectorId ?? secretId,
+});
+
+/** Rows of billing belong in the log of the organization that bills. */
+const ofOwner = (
+  type: AuditResource,
+  row: { id: string; ownerOrganizationId: string },
+  document: object,
+): Snapshot => ({
+  type,
+  id: row.id,
+  organizationId: row.ownerOrganizationId,
+  document: { id: row.id, owner_organization_id: row.ownerOrganizationId, ...document },
+});
+
+const times = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const interval = ({ startsAt, endsAt }: { startsAt: Date; endsAt: Date | null }) => ({
+  starts_at: startsAt.toISOString(),
+  ends_at: endsAt?.toISOString() ?? null,
+});
+
+/** A deleted account keeps its row. */
+export const ofBillingAccount = (row: BillingAccount): Snapshot => ({
+  ...ofOwner('billing_account', row, {
+    name: row.name,
+    description: row.description,
+    billing_email: row.billingEmail,
+    suspend_on: row.suspendOn?.toISOString() ?? null,
+    ...times(row),
+  }),
+  isDeleted: row.deletedAt !== null,
+});
+
+export const ofBillingMember = (row: BillingMember): Snapshot =>
+  ofOwner('billing_member', row, {
+    billing_account_id: row.billingAccountId,
+    organization_id: row.organizationId,
+    ...interval(row),
+  });
+
+export const ofBillingSubscription = (row: BillingSubscription): Snapshot =>
+  ofOwner('billing_subscription', row, {
+    billing_account_id: row.billingAccountId,
+    product_id: row.productId,
+    ...interval(row),
+  });
+
+export const ofBillingProduct = (row: BillingProduct): Snapshot =>
+  ofOwner('billing_product', row, {
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    features: row.features,
+    contact_email: row.contactEmail,
+    product_type: row.productType,
+    is_default: row.isDefault,
+    is_active: row.isActive,
+    recurring_cost_cents: row.recurringCostCents,
+    recurring_frequency: row.recurringFrequency,
+    usage_unit: row.usageUnit,
+    usage_unit_cost_cents: row.usageUnitCostCents,
+    ...times(row),
+  });
+
+export const ofBillingRole = (row: BillingRole): Snapshot =>
+  ofOwner('billing_role', row, {
+    billing_account_id: row.billingAccountId,
+    name: row.name,
+    description: row.description,
+    permissions: row.permissions,
+    ...times(row),
+  });
+
+export const ofBillingRoleUser = (row: BillingRoleUser): Snapshot =>
+  ofOwner('billing_role_user', row, {
+    billing_role_id: row.billingRoleId,
+    email: row.email,
+    created_at: row.createdAt.toISOString(),
+  });
+
+export const ofQuota = (row: Quota): Snapshot =>
+  ofOwner('quota', row, {
+    organization_id: row.organizationId,
+    billing_account_id: row.billingAccountId,
+    name: row.name,
+    limit_type: row.limitType,
+    limit_amount: row.limitAmount,
+    timeframe: row.timeframe,
+    action: row.action,
+    ...times(row),
+  });
+
+export const ofStorageTypeCost = (row: StorageTypeCost): Snapshot => ({
+  type: 'storage_type_cost',
+  id: row.id,
+  organizationId: row.organizationId,
+  document: {
+    id: row.id,
+    organization_id: row.organizationId,
+    storage_type: row.storageType,
+    cost_per_gb: row.nanodollarsPerGb / 1e9,
+  },
 });

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { requirePermissions } from '../auth/key-permissions.js';
-import { inOrganization, mayActOn, type Principal } from '../auth/principal.js';
+import { permissionsIn } from '../auth/organization-role.js';
+import { inOrganization, mayActOn, type Principal, type UserPrincipal } from '../auth/principal.js';
 import { unauthenticated, type Principals } from '../auth/principals.js';
 import { isAccessToken } from '../auth/user-tokens.js';
 import type { Organization } from '../store/store.js';
@@ -113,7 +114,7 @@ export function createAccessControl({
           throw new ApiError(403, 'origin_not_allowed', 'Tokens of users are accepted from CONSOLE_ORIGINS only.');
         }
         if (!inOrganization) requireAccess(principal, access, 'Your roles lack the permission');
-        return { principal, headers };
+        return { principal: access.owner ? asOwner(principal, access) : principal, headers };
       }
       const { id, organizationId, parentOrigins } = principal.session;
       const headers = await limits.consume({ session: id, organization: organizationId });
@@ -145,6 +146,21 @@ export function createAccessControl({
       return { organization, principal: there };
     },
   };
+}
+
+/**
+ * Returns a user in the one organization in which a role of theirs has the permissions of a route.
+ * @throws ApiError 403 if there is none, or more than one
+ */
+function asOwner(principal: UserPrincipal, access: Policy): UserPrincipal {
+  const needed = neededPermissions(access);
+  const [own, ...others] = principal.memberships
+    .map((membership) => ({ organizationId: membership.organizationId, permissions: permissionsIn(membership) }))
+    .filter(({ permissions }) => needed.every((permission) => permissions.has(permission)));
+  if (!own) throw forbidden('No single role of yours has all permissions of this route.');
+  if (others.length > 0)
+    throw forbidden('You may do this in more than one organization. Use an API key of the one that you mean.');
+  return { ...principal, ...own };
 }
 
 /** Requires the permissions of a route, which a key has everywhere, and a user in an organization. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBilling } from '../../../../test/support/billing.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { databaseBytes } from '../../../../test/support/canary/places.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
@@ -107,6 +108,10 @@ describe('cross-origin requests (S24)', () => {
       api_keys: acme.id,
       roles: acme.id,
       ...(await createEnrichments(service, acme.team, acme.key)),
+      ...(await createBilling(
+        (method, path, body) => service.call(method, path, { key: acme.key, ...(body && { body }) }),
+        acme.team,
+      )),
     };
     const ana = await signedInUser(service, acme.id, 'admin');
     const reads = (await operationsOf(service.app)).filter(({ method, isPublic }) => method === 'GET' && !isPublic);

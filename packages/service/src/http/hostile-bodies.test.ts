@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBilling } from '../../../../test/support/billing.js';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
@@ -179,6 +180,10 @@ describe('read-only fields (S25)', () => {
       key: acme.key,
       body: { name: 'O', type: 'dev-null', config: {} },
     });
+    const billing = await createBilling(
+      (method, url, body) => service.call(method, url, { key: acme.key, ...(body && { body }) }),
+      acme.team,
+    );
     const there = (example: object): object =>
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
     const member = await signedInUser(service, acme.team, 'reader');
@@ -194,6 +199,9 @@ describe('read-only fields (S25)', () => {
       const own = {
         ...(operation.idFields.includes('organization_id') && { organization_id: acme.team }),
         ...(operation.idFields.includes('user_id') && { user_id: newcomer.id }),
+        // A quota is either of an organization or of an account.
+        ...(operation.idFields.includes('billing_account_id') && { billing_account_id: undefined }),
+        ...(operation.idFields.includes('product_id') && { product_id: billing['products'] }),
       };
       const at = operation.path
         .replace('{org}', acme.team)
@@ -205,6 +213,10 @@ describe('read-only fields (S25)', () => {
         .replace('transforms/{id}', `transforms/${transform.id}`)
         .replace('alert_rules/{id}', `alert_rules/${rule.id}`)
         .replace('secrets/{id}', `secrets/${secret.id}`)
+        .replace('accounts/{id}', `accounts/${billing['accounts']}`)
+        .replace('{billing_role}', billing['billing_roles'] ?? '')
+        .replace('products/{id}', `products/${billing['products']}`)
+        .replace('quotas/{id}', `quotas/${billing['quotas']}`)
         .replace('roles/{id}', `roles/${role.id}`)
         .replace('users/{id}', `users/${member.id}`)
         .replace('api_keys/{id}', `api_keys/${key.id}`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { createBilling } from '../../../../test/support/billing.js';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
@@ -86,6 +87,10 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         api_keys: keys.body.api_keys[0].id,
         roles,
         ...(await createEnrichments(service, tenant.team, tenant.key)),
+        ...(await createBilling(
+          (method, path, body) => service.call(method, path, { key: tenant.key, ...(body && { body }) }),
+          tenant.team,
+        )),
       },
     };
   }
@@ -115,6 +120,16 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
       owned.push(
         await run(`select * from pipeline_components where organization_id = '${tenant.team}' order by connector_id`),
       );
+      for (const table of [
+        'billing_products',
+        'billing_accounts',
+        'billing_members',
+        'billing_subscriptions',
+        'billing_roles',
+        'billing_role_users',
+        'quotas',
+      ])
+        owned.push(await run(`select * from ${table} where owner_organization_id = '${tenant.id}' order by id`));
       owned.push(await run(`select * from organizations where id in ('${tenant.id}', '${tenant.team}') order by id`));
       return JSON.stringify(owned);
     });
@@ -204,18 +219,25 @@ describe.each(eachDatabase())('isolation of organizations on $name (S05)', (data
         pipeline_id: a.ids['pipelines'],
         node_id: a.ids['nodes'],
         role_id: a.ids['roles'],
+        billing_account_id: a.ids['accounts'],
+        product_id: a.ids['products'],
       };
       if (foreign[field] === undefined)
         throw new Error(`${operation.id} takes an id this test does not know: ${field}.`);
       const path = fillPath(operation, { org: b.tenant.team, parent_org: b.tenant.id }, b.ids);
-      const own = operation.idFields.includes('organization_id') ? { organization_id: b.tenant.team } : {};
+      // A quota is either of an organization or of an account.
+      const isOwned = operation.idFields.includes('organization_id') && field !== 'billing_account_id';
+      const own = { organization_id: isOwned ? b.tenant.team : undefined };
       const body = (value: string) => ({ ...operation.example, ...own, [field]: value });
       for (const caller of callersOf(b)) {
         const got = await send(operation, path, caller, body(foreign[field]));
         const unknown = await send(operation, path, caller, body(UNKNOWN));
         // Building, keys, members and connections report the unknown id as an invalid field of the body.
         // Removing ignores unknown ids.
-        const isField = /^(createRoleKey|inviteUser|addMember|createConnection|changeConnection)$/.test(operation.id);
+        const isField =
+          /^(createRoleKey|createQuota|createBillingSubscription|inviteUser|addMember|createConnection|changeConnection)$/.test(
+            operation.id,
+          );
         const status =
           { buildIntegration: 400, removeIntegration: 204 }[operation.id] ??
           (isField || field === 'role_id' ? 400 : 404);

@@ -6,6 +6,7 @@ import { invalidRequest } from '../api-error.js';
  * read. They are ignored.
  */
 export const READ_ONLY_FIELDS: readonly string[] = [
+  'billing_account_id',
   'component_of',
   'createdAt',
   'created_at',

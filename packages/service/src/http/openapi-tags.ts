@@ -32,6 +32,15 @@ export const tags: readonly { name: string; description: string }[] = [
   },
   { name: 'Connections', description: 'Identity providers of organizations, by SAML 2.0.' },
   { name: 'Feature flags', description: 'What the operator switches on and off.' },
+  {
+    name: 'Usage',
+    description: 'What pipelines have received and delivered, as series, as an export, and as storage cost.',
+  },
+  { name: 'Quotas', description: 'Limits of what organizations receive and deliver in a day or a month.' },
+  {
+    name: 'Billing',
+    description: 'Accounts of organizations, the products they have, and statements of what they owe.',
+  },
   { name: 'Sessions', description: 'Short-lived credentials for frames.' },
   { name: 'Icons', description: "Vendors' icons, without authentication." },
   { name: 'Form', description: 'The page inside the frame and its files.' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
+import { createBilling } from '../../../../test/support/billing.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createEnrichments } from '../../../../test/support/enrichments-api.js';
 import { exampleRule, fillPath, operationsOf, type Operation } from '../../../../test/support/operations.js';
@@ -108,6 +109,10 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
       api_keys: key,
       'api-keys': key,
       ...(await createEnrichments(service, acme.team, acme.key)),
+      ...(await createBilling(
+        (method, path, body) => service.call(method, path, { key: acme.key, ...(body && { body }) }),
+        acme.team,
+      )),
     };
   });
   afterAll(async () => {
@@ -204,8 +209,14 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
       '/organizations/{org}/pipelines',
       '/pipeline_edges/edge_condition_operator_types',
       '/pipeline_edges/edge_condition_rules',
+      '/{org}/metrics',
       '/{org}/metrics/pipelines/{id}',
       '/{org}/metrics/pipelines/{id}/{node}',
+      '/{org}/metrics/storage-types',
+      '/{org}/metrics/storage-types/details',
+      '/{org}/metrics/storage-types/summary',
+      '/{org}/metrics/storage-types/{storage_type}/details',
+      '/{org}/metrics/storage-types/{storage_type}/summary',
       '/{org}/pipeline_summary',
       '/{org}/pipelines',
       '/{org}/pipelines/metrics',
@@ -215,16 +226,25 @@ describe.each(['an API key', 'a user'])('permissions of %s', (kind) => {
       '/{org}/pipelines/{id}/status',
       '/{org}/pipelines/{id}/status/{node}',
       '/{org}/pipelines/{id}/{node}/metrics',
+      '/{org}/quotas',
     ]);
   });
 
-  it('of the role Contributor exclude writes of organizations, members, shares and roles', () => {
+  it('of the role Contributor exclude writes of organizations, members, shares, roles, quotas and billing', () => {
     const missing = permissions.filter((slug) => !defaultRoles.contributor.permissions.includes(slug));
     expect(missing).toEqual([
+      'billing_account:delete',
+      'billing_account:role:delete',
+      'billing_account:role:write',
+      'billing_account:write',
+      'billing_product:delete',
+      'billing_product:write',
       'connection:delete',
       'connection:write',
       'organization:delete',
       'organization:write',
+      'quota:delete',
+      'quota:write',
       'resource_share:write',
       'role:delete',
       'role:write',

@@ -11,7 +11,8 @@ import type { Organization, Tables } from '../store/store.js';
  * a user needs, all of them, and whether a session is allowed. With `cached`, the credential and its
  * role may have been read up to 0.4 s ago; only for routes that show nothing of an organization and
  * otherwise need no query. Everywhere else, a changed key or role acts on the next request.
- * `operator` also requires an API key of the operator.
+ * `operator` also requires an API key of the operator. With `owner`, a user acts for the one organization
+ * in which their roles have the permissions, as an API key does for its own.
  */
 export type Access =
   | { public: true }
@@ -20,6 +21,7 @@ export type Access =
       session: 'allow' | 'deny';
       cached?: true;
       operator?: true;
+      owner?: true;
     };
 
 /** Returns the permissions that a caller needs for a route. */
@@ -30,7 +32,7 @@ export function neededPermissions(access: Exclude<Access, { public: true }>): re
 
 /** A response as data, so that it can be stored and replayed for the same `Idempotency-Key`. */
 export interface ResponseData {
-  status: 200 | 201 | 204 | 304;
+  status: 200 | 201 | 202 | 204 | 304;
   /**
    * Strings (serialized JSON) and bytes are sent unchanged. `headers` must contain the
    * `Content-Encoding` of bytes.
@@ -116,7 +118,7 @@ export interface RouteSpec<P extends Schema | undefined, Q extends Schema | unde
 
 /** The successful response of a route. */
 export interface RouteResponse {
-  status: 200 | 201 | 204 | 307;
+  status: 200 | 201 | 202 | 204 | 307;
   description: string;
   schema?: z.ZodType;
   /** Default: JSON. Several for a file, whose name determines its type. */

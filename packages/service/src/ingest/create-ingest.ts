@@ -9,7 +9,7 @@ import { createBodyQuota } from './body-quota.js';
 import { createFindConnector, type FindConnector, type FindOptions } from './find-connector.js';
 import { createReceiveBody, SenderDisconnected, type ReceiveBody } from './receive-body.js';
 import { HttpError } from './http-error.js';
-import { responseOf, notStored, toHttpError, type IngestResponse, type RequestInfo } from './error-responses.js';
+import { rejectionOf, responseOf, toHttpError, type IngestResponse, type RequestInfo } from './error-responses.js';
 import { createRejectionCounter, type RejectionCounter } from './rejection-counter.js';
 
 export interface IngestOptions extends FindOptions {
@@ -121,7 +121,7 @@ async function storeRecords(tools: Tools, request: IncomingMessage, known: Reque
     const lines = await receiver.read(bytes, contentType);
     // An empty body also requires a pipeline, so that a test request reports a missing one.
     const appended = await tools.engine.append(connectorId, lines, position);
-    if (!appended.stored) throw notStored[appended.reason]();
+    if (!appended.stored) throw rejectionOf(appended);
     return receiver.accepted(lines.length, appended.tooLarge, contentType);
   } finally {
     done();

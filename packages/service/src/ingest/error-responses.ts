@@ -4,6 +4,7 @@ import { BodyError, type Receiver } from '@connector-frame/engine/connector-api'
 import type { Logger } from 'pino';
 import { describeError } from '../describe-error.js';
 import { isDatabaseUnavailable } from '../store/unavailable.js';
+import type { Ingested } from '../pipelines/engine.js';
 import { databaseAway, later, HttpError } from './http-error.js';
 
 /** Request details that are known when the response is sent. */
@@ -24,8 +25,23 @@ export interface IngestResponse {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Errors for records that were not stored, by reason. */
-export const notStored = {
+/**
+ * Seconds after which senders of a suspended organization should try again. A suspension can end at
+ * any time, so this does not depend on when it ends by itself.
+ */
+const SUSPENDED_RETRY = 60;
+
+type Rejected = Exclude<Ingested, { stored: true }>;
+
+/** Returns the error for records that were not stored. */
+export function rejectionOf(rejected: Rejected): HttpError {
+  if (rejected.reason !== 'suspended') return notStored[rejected.reason]();
+  const { code, message } = rejected.suspension;
+  const type = code === 'quota' ? 'quota_exceeded' : 'suspended';
+  return later(429, type, `${message} Retry the whole request later.`, SUSPENDED_RETRY);
+}
+
+const notStored = {
   full: () =>
     later(
       429,

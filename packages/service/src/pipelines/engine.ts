@@ -35,7 +35,8 @@ export interface PipelineMetrics {
 /**
  * `stored: true`: the records are on disk for every pipeline that uses the input, and may be
  * acknowledged. `full`, because an output is too slow, and `no_space`, because the disk has too
- * little free space: the sender must retry later with all of them. `closed`: this process does not
+ * little free space: the sender must retry later with all of them. `suspended`: a quota of the
+ * organization is used up, or its account is suspended. `closed`: this process does not
  * accept records, because it runs no engine or is shutting down. `no_pipeline`: no pipeline uses
  * the input. `unknown`: no pipeline is known to use the input, but the database that would show it
  * does not respond.
@@ -144,6 +145,7 @@ export const noEngine: PipelineEngine = {
     Promise.resolve({
       pipeline_id: id,
       status: 'Unknown',
+      suspension: null,
       ingress: ZERO,
       egress: ZERO,
       errors: 0,

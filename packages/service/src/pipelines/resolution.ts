@@ -37,22 +37,49 @@ export interface Window {
 }
 
 /**
+ * Returns start and end of a window, and the finest interval in which its counts are kept.
+ * @throws ApiError 400
+ */
+function boundsOf({ start, end }: Omit<Window, 'resolution'>, now: number, defaultMs: number) {
+  const to = end?.getTime() ?? now;
+  const from = start?.getTime() ?? to - defaultMs;
+  if (from >= to)
+    throw invalidRequest('start must be before end.', { issues: [{ path: '/start', message: 'Not before end.' }] });
+  return { from, to, finest: from < now - BY_MINUTE_MS ? HOUR : MINUTE };
+}
+
+/**
+ * Returns the window of sums: from a whole minute on, or from a whole hour where counts are kept by
+ * the hour.
+ * @param window as for `spanOf`
+ * @throws ApiError 400
+ */
+export function windowOf(
+  window: Omit<Window, 'resolution'>,
+  now: number,
+  defaultMs: number,
+): Pick<Span, 'start' | 'end'> {
+  const { from, to, finest } = boundsOf(window, now, defaultMs);
+  return { start: Math.floor(from / finest) * finest, end: to };
+}
+
+/**
  * Returns the span of a series.
  * @param window `end` defaults to now, `start` to `defaultMs` before the end
  * @throws ApiError 400
  */
-export function spanOf({ start, end, resolution }: Window, now: number, defaultMs: number): Span {
-  const to = end?.getTime() ?? now;
-  const from = start?.getTime() ?? to - defaultMs;
-  if (from >= to) throw invalidRequest('start must be before end.');
+export function spanOf({ resolution, ...window }: Window, now: number, defaultMs: number): Span {
+  const { from, to, finest } = boundsOf(window, now, defaultMs);
   // Older counts are kept by the hour; a finer series would show them in the last minute of it.
-  const finest = from < now - BY_MINUTE_MS ? HOUR : MINUTE;
-  const byWindow = DEFAULTS.find(({ window }) => to - from <= window)?.step ?? DAY;
+  const byWindow = DEFAULTS.find((each) => to - from <= each.window)?.step ?? DAY;
   const step = resolution ?? Math.max(finest, byWindow);
   if (step % finest !== 0)
-    throw invalidRequest('Counts older than 24 hours are kept by the hour. Use a resolution of whole hours.');
+    throw invalidResolution('Counts older than 24 hours are kept by the hour. Use a resolution of whole hours.');
   const first = Math.floor(from / step) * step;
   if ((to - first) / step > MAX_VALUES)
-    throw invalidRequest(`A series has at most ${MAX_VALUES} values. Use a larger resolution or a shorter window.`);
+    throw invalidResolution(`A series has at most ${MAX_VALUES} values. Use a larger one, or a shorter window.`);
   return { start: first, end: to, step };
 }
+
+const invalidResolution = (message: string) =>
+  invalidRequest(message, { issues: [{ path: '/resolution', message: 'Not possible for this window.' }] });

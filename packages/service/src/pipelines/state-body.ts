@@ -13,7 +13,7 @@ const STATUSES = [
 
 export const Status = z.enum(STATUSES).openapi('PipelineStatusValue', {
   description:
-    '`Disabled`: paused. `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
+    '`Disabled`: paused, or held back (`suspension`). `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
 });
 
 export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
@@ -33,6 +33,21 @@ const DeadLetters = z
   })
   .openapi('DeadLetterCounts');
 const NextAttempt = z.iso.datetime().openapi({ description: 'When it is tried again. RFC 3339.' });
+
+/** Why a pipeline is held back although it is enabled. */
+export const SuspensionBody = z
+  .object({
+    reason: z.string().openapi({
+      description: '`quota`: a quota is used up. `account_suspended`: the billing account is suspended.',
+      example: 'quota',
+    }),
+    message: z.string(),
+    until: Timestamp.nullable().openapi({ description: 'When the pipeline continues by itself. RFC 3339.' }),
+  })
+  .openapi('Suspension');
+const suspension = SuspensionBody.nullable().openapi({
+  description: 'Why an enabled pipeline is `Disabled`. It accepts no records until then.',
+});
 
 /** The state of a node in API responses. */
 export const NodeStateBody = z
@@ -64,6 +79,7 @@ export const PipelineStateBody = z
   .object({
     pipeline_id: z.string(),
     status: Status,
+    suspension,
     ...counts,
     last_ingested_time: Timestamp.nullable(),
     last_error: z

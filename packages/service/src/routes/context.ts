@@ -44,6 +44,8 @@ export interface RouteContext {
   flags: FeatureFlags;
   /** How users sign in. */
   signIn: SignInContext;
+  /** Template of the page on which an account pays for a product. */
+  checkoutUrl: string | undefined;
   metrics: Metrics;
   clock: Clock;
   /** URLs, ports and tokens of connectors that receive records. */

@@ -6,6 +6,10 @@ import { alertRuleRoutes } from './alert-rules.js';
 import { alertRoutes } from './alerts.js';
 import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
+import { billingAccountRoutes } from './billing-accounts.js';
+import { billingProductRoutes } from './billing-products.js';
+import { billingRoleRoutes } from './billing-roles.js';
+import { billingStatementRoutes } from './billing-statements.js';
 import { catalogRoutes } from './catalog.js';
 import { connectionTestRoutes } from './connection-tests.js';
 import { connectorPreviewRoutes } from './connector-previews.js';
@@ -31,6 +35,7 @@ import { loginSamlRoutes } from './login-saml.js';
 import { edgeSchemaRoutes } from './edge-schemas.js';
 import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
+import { organizationMetricsRoutes } from './organization-metrics.js';
 import { organizationRoutes } from './organizations.js';
 import { organizationUserRoutes } from './organization-users.js';
 import { pipelineActivityRoutes } from './pipeline-activity.js';
@@ -39,6 +44,7 @@ import { pipelineMetricsRoutes } from './pipeline-metrics.js';
 import { pipelineOverviewRoutes } from './pipeline-overview.js';
 import { pipelineWriteRoutes } from './pipeline-writes.js';
 import { pipelineRoutes } from './pipelines.js';
+import { quotaRoutes } from './quotas.js';
 import { resourceShareRoutes } from './resource-shares.js';
 import { roleKeyRoutes } from './role-keys.js';
 import { roleRoutes } from './roles.js';
@@ -46,9 +52,11 @@ import { sandboxRoutes } from './sandbox.js';
 import { secretRoutes } from './secrets.js';
 import { sessionRoutes } from './sessions.js';
 import { ssoConnectionRoutes } from './sso-connections.js';
+import { storageTypeCostRoutes } from './storage-type-costs.js';
 import { transformTypeRoutes } from './transform-types.js';
 import { transformRepositoryRoutes } from './transform-repository.js';
 import { transformRoutes } from './transforms.js';
+import { usageRoutes } from './usage.js';
 import { userRoutes } from './users.js';
 
 export interface AllRoutesOptions {
@@ -113,6 +121,14 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
     ...ssoConnectionRoutes(context),
     ...featureFlagRoutes(context),
     ...auditLogRoutes(context),
+    ...organizationMetricsRoutes(context),
+    ...usageRoutes(context),
+    ...storageTypeCostRoutes(context),
+    ...quotaRoutes(context),
+    ...billingAccountRoutes(context),
+    ...billingRoleRoutes(context),
+    ...billingProductRoutes(context),
+    ...billingStatementRoutes(context),
     ...iconRoutes(context),
     ...(form ? embedRoutes(context, form, apiBases) : []),
     ...(dropIn ? dropInRoutes(dropIn) : []),

@@ -25,6 +25,7 @@ const OrganizationBody = z
     friendly_name: z.string(),
     description: z.string(),
     allowed_origins: z.array(z.string()),
+    billing_account_id: z.string().optional().openapi({ description: 'The billing account it is in.' }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -50,6 +51,11 @@ const ParentAndId = ParentOrg.extend({
 export function organizationRoutes(context: RouteContext): Route[] {
   const { store, vault, clock, principals, parentOrigins, engine } = context;
   const tag = 'Organizations';
+
+  async function presentAll(rows: readonly Organization[]): Promise<z.output<typeof OrganizationBody>[]> {
+    const accounts = await store.billingMembers.accountsOf(rows.map(({ id }) => id));
+    return rows.map((organization) => present(organization, accounts.get(organization.id)));
+  }
 
   async function find(parent: Organization, id: string): Promise<Organization> {
     const organization = await store.organizations.get(id);
@@ -78,11 +84,12 @@ export function organizationRoutes(context: RouteContext): Route[] {
     id: string,
     values: Parameters<Organizations['update']>[1],
   ): Promise<ResponseData> {
-    const response = await commit(async ({ organizations }) => {
+    const response = await commit(async ({ organizations, billingMembers }) => {
       await organizations.lock(id);
       const changed = await organizations.update(id, values, new Date(clock.now()));
       if (!changed) throw notFound();
-      return { status: 200, body: present(changed) };
+      const accounts = await billingMembers.accountsOf([id]);
+      return { status: 200, body: present(changed, accounts.get(id)) };
     });
     principals.forget();
     parentOrigins.forget();
@@ -94,7 +101,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
     commit: Commit,
     parent: Organization,
     id: string,
-    respond: (team: Organization) => ResponseData,
+    respond: (team: Organization) => Promise<ResponseData> | ResponseData,
   ): Promise<ResponseData> {
     const team = await find(parent, id);
     if (team.parentId !== parent.id) throw forbidden('An organization does not delete itself.');
@@ -130,7 +137,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, query: { name_search: nameSearch, ...page } }) => {
         const { rows, total } = await store.organizations.teams(organization.id, page, nameSearch);
-        return { status: 200, body: { organizations: rows.map(present), pagination: { ...page, total } } };
+        return { status: 200, body: { organizations: await presentAll(rows), pagination: { ...page, total } } };
       },
     ),
 
@@ -158,7 +165,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
             { name: body.name, parentId: parent.id, allowedOrigins: body.allowed_origins, ...textsIn(body) },
             { tables, vault, clock },
           );
-          return { status: 200, body: present(team) };
+          return { status: 200, body: present(team, undefined) };
         });
       },
     ),
@@ -175,7 +182,10 @@ export function organizationRoutes(context: RouteContext): Route[] {
         params: ParentAndId,
         response: { status: 200, description: 'The organization.', schema: OrganizationBody },
       },
-      async ({ organization, params }) => ({ status: 200, body: present(await find(organization, params.id)) }),
+      async ({ organization, params }) => {
+        const [body] = await presentAll([await find(organization, params.id)]);
+        return { status: 200, body };
+      },
     ),
 
     organizationRoute(
@@ -248,7 +258,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
           parentId: parent_organization_id,
           childless: no_children === 'true',
         });
-        return { status: 200, body: { organizations: rows.map(present), pagination: { ...page, total } } };
+        return { status: 200, body: { organizations: await presentAll(rows), pagination: { ...page, total } } };
       },
     ),
 
@@ -285,7 +295,10 @@ export function organizationRoutes(context: RouteContext): Route[] {
             clock,
           );
           await tables.apiKeys.insert(key.row);
-          return { status: 200, body: { ...present(organization), api_key: { id: key.row.id, key: key.text } } };
+          return {
+            status: 200,
+            body: { ...present(organization, undefined), api_key: { id: key.row.id, key: key.text } },
+          };
         }),
     ),
 
@@ -320,7 +333,7 @@ export function organizationRoutes(context: RouteContext): Route[] {
       },
       async ({ principal, organization, commit }) => {
         const parent = await managerOf(principal, organization);
-        return remove(commit, parent, organization.id, (team) => ({ status: 200, body: present(team) }));
+        return remove(commit, parent, organization.id, (team) => ({ status: 200, body: present(team, undefined) }));
       },
     ),
   ];
@@ -345,7 +358,7 @@ const textsIn = ({
   ...(friendlyName !== undefined && { friendlyName }),
 });
 
-function present(organization: Organization): z.output<typeof OrganizationBody> {
+function present(organization: Organization, billingAccountId: string | undefined): z.output<typeof OrganizationBody> {
   return {
     id: organization.id,
     parent_id: organization.parentId,
@@ -354,6 +367,7 @@ function present(organization: Organization): z.output<typeof OrganizationBody> 
     friendly_name: organization.friendlyName,
     description: organization.description,
     allowed_origins: organization.allowedOrigins,
+    ...(billingAccountId !== undefined && { billing_account_id: billingAccountId }),
     created_at: organization.createdAt.toISOString(),
     updated_at: organization.updatedAt.toISOString(),
   };

@@ -202,6 +202,8 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
       async ({ organization, params }) => {
         const { pipeline, delivery } = await findDelivery(context, organization.id, params.id);
         if (!pipeline.enabled) throw invalidRequest('The pipeline is paused. Resume it first.');
+        const { suspension } = await context.engine.status(pipeline);
+        if (suspension) throw invalidRequest(suspension.message);
         if (!delivery.trigger())
           throw invalidRequest('The input of this pipeline is not polled. It receives what others send.');
         return { status: 200, body: JSON.stringify('The input is read now.') };

@@ -58,7 +58,12 @@ describe.each(eachDatabase())('what pipelines have counted, on $name', (database
       await expect.poll(async () => (await get(`/v2/~/pipelines/${id}/status`)).egress.records).toBe(records);
     const states = await Promise.all(pipelines.map(({ id }) => get(`/v2/~/pipelines/${id}/status`)));
     expect(await get('/v2/~/pipelines/statuses')).toEqual(
-      states.map(({ pipeline_id: id, status, last_ingested_time }) => ({ id, status, last_ingested_time })),
+      states.map(({ pipeline_id: id, status, suspension, last_ingested_time }) => ({
+        id,
+        status,
+        suspension,
+        last_ingested_time,
+      })),
     );
     expect(await get('/v2/~/pipelines/statuses?limit=1&offset=1')).toMatchObject([{ id: pipelines[1]?.id }]);
     const { summary, pipelines: rows } = await get('/v2/~/pipeline_summary');

@@ -2,51 +2,33 @@ import { z } from '@hono/zod-openapi';
 import { notFound } from '../api-error.js';
 import { organizationRoute, type OrganizationCall, type Route } from '../http/route.js';
 import { METRICS, seriesOf, type Metric, type SeriesValue, type Span } from '../pipelines/metric-series.js';
-import { formatResolution, parseResolution, spanOf } from '../pipelines/resolution.js';
+import { formatResolution, spanOf } from '../pipelines/resolution.js';
 import type { Pipeline } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, Org, OrgAndId, WindowQuery } from './schemas.js';
+import { Id, Org, OrgAndId } from './schemas.js';
+import {
+  MetricValue,
+  presentValue,
+  Resolution,
+  resolutionPattern,
+  resolutionText,
+  seriesFields,
+  SeriesQuery,
+} from './series-bodies.js';
 
 const HOUR = 3_600_000;
 /** Maximum number of pipelines in one request. */
 const MAX_PIPELINES = 100;
 
-const Resolution = z
-  .string()
-  .refine((text) => parseResolution(text) !== undefined, 'Must be a number of minutes, hours or days, such as 5m.')
-  .transform(parseResolution);
-const resolutionPattern = '^[1-9][0-9]{0,3}[mhd]$';
-const resolutionText = 'Length of an interval: a number of minutes, hours or days, such as `5m`, `1h` or `1d`.';
-
-const SeriesQuery = WindowQuery.extend({
-  metric: z.enum(METRICS).openapi({ description: 'What to read.' }),
-  resolution: Resolution.optional().openapi({
-    type: 'string',
-    pattern: resolutionPattern,
-    description: `${resolutionText} Default: chosen by the length of the window.`,
-  }),
-});
-
-const Value = z
-  .object({
-    timestamp: z.int().openapi({ description: 'Start of the interval, in seconds since the epoch.' }),
-    value: z.number(),
-  })
-  .openapi('MetricValue');
-
 const Series = z
   .object({
     metric: z.enum(METRICS),
-    organization_id: z.string(),
-    organization_name: z.string(),
+    ...seriesFields,
     pipeline_id: z.string(),
     pipeline_name: z.string(),
     node_id: z.string().optional(),
     node_slug: z.string().optional(),
-    start_at: z.iso.datetime().openapi({ description: 'Start of the first interval. RFC 3339.' }),
-    end_at: z.iso.datetime().openapi({ description: 'RFC 3339.' }),
-    resolution: z.string().openapi({ description: 'Length of an interval.', example: '5m' }),
-    values: z.array(Value).openapi({ description: 'Oldest first, without gaps.' }),
+    values: z.array(MetricValue).openapi({ description: 'Oldest first, without gaps.' }),
   })
   .openapi('PipelineMetricSeries');
 
@@ -55,7 +37,7 @@ const PipelineBytes = z
     pipeline_id: z.string(),
     pipeline_name: z.string(),
     total_bytes: z.int(),
-    values: z.array(Value),
+    values: z.array(MetricValue),
   })
   .openapi('PipelineByteSeries');
 
@@ -91,7 +73,7 @@ export function pipelineMetricsRoutes({ store, clock }: RouteContext): Route[] {
       start_at: new Date(span.start).toISOString(),
       end_at: new Date(span.end).toISOString(),
       resolution: formatResolution(span.step),
-      values: values.map(present),
+      values: values.map(presentValue),
     };
     return { status: 200, body } as const;
   }
@@ -174,7 +156,7 @@ export function pipelineMetricsRoutes({ store, clock }: RouteContext): Route[] {
           const metrics = ['ingress_bytes', 'egress_bytes'] as const;
           const found = await valuesOf(pipeline, metrics, span);
           for (const [index, metric] of metrics.entries()) {
-            const values = (found[index] ?? []).map(present);
+            const values = (found[index] ?? []).map(presentValue);
             const total = values.reduce((sum, { value }) => sum + value, 0);
             body[metric].push({ pipeline_id: id, pipeline_name: pipeline.name, total_bytes: total, values });
           }
@@ -184,5 +166,3 @@ export function pipelineMetricsRoutes({ store, clock }: RouteContext): Route[] {
     ),
   ];
 }
-
-const present = ({ time, value }: SeriesValue) => ({ timestamp: time / 1_000, value });

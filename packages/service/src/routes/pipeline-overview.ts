@@ -3,7 +3,7 @@ import type { PipelineState } from '@connector-frame/engine';
 import { notFound } from '../api-error.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import { increase, type Sums } from '../pipelines/metric-series.js';
-import { Amount, NodeStateBody, PipelineStateBody, Status } from '../pipelines/state-body.js';
+import { Amount, NodeStateBody, PipelineStateBody, Status, SuspensionBody } from '../pipelines/state-body.js';
 import type { Pipeline } from '../store/store.js';
 import type { CountsByNode } from '../store/tables.js';
 import type { RouteContext } from './context.js';
@@ -110,7 +110,12 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
           description: 'Oldest pipeline first.',
           schema: z.array(
             z
-              .object({ id: z.string(), status: Status, last_ingested_time: Timestamp.nullable() })
+              .object({
+                id: z.string(),
+                status: Status,
+                suspension: SuspensionBody.nullable(),
+                last_ingested_time: Timestamp.nullable(),
+              })
               .openapi('PipelineStatus'),
           ),
         },
@@ -120,7 +125,12 @@ export function pipelineOverviewRoutes({ store, engine, clock }: RouteContext): 
         const states = await statesOf(rows);
         return {
           status: 200,
-          body: states.map(({ pipeline_id: id, status, last_ingested_time }) => ({ id, status, last_ingested_time })),
+          body: states.map(({ pipeline_id: id, status, suspension, last_ingested_time }) => ({
+            id,
+            status,
+            suspension,
+            last_ingested_time,
+          })),
         };
       },
     ),

@@ -189,6 +189,7 @@ describe.each(eachDatabase())('pipelines on $name', (databases) => {
     expect(body).toEqual({
       pipeline_id: made.id,
       status: 'Unknown',
+      suspension: null,
       ...zero,
       last_ingested_time: null,
       last_error: null,

@@ -44,7 +44,14 @@ export const LongPageQuery = PageQuery.extend({
   limit: integer({ min: 1, max: 1_000, fallback: 100, description: 'Maximum number of rows.' }),
 });
 
-export const Instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+/** From 1970 to 9999: PostgreSQL does not read every date that JavaScript writes. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .refine((time) => time.getTime() >= 0 && time.getTime() < Date.UTC(10_000, 0), 'Must be between 1970 and 9999.');
+
+/** An organization, where only its name is shown. */
+export const NamedOrganization = z.object({ id: z.string(), name: z.string() }).openapi('NamedOrganization');
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -6,7 +6,7 @@ import { forbidden, invalidRequest, notFound } from '../api-error.js';
 import { route, type Route } from '../http/route.js';
 import type { Organization, ReadTables } from '../store/store.js';
 import type { RouteContext } from './context.js';
-import { Id, Kind, Origin, TypeId } from './schemas.js';
+import { Id, Kind, NamedOrganization, Origin, TypeId } from './schemas.js';
 
 const MintBody = z
   .object({
@@ -48,9 +48,7 @@ const SessionBody = z
 
 const mint = { permission: 'session:create', session: 'deny' } as const;
 
-const OwnSessionBody = z
-  .object({ organization: z.object({ id: z.string(), name: z.string() }).openapi('SessionOrganization') })
-  .openapi('OwnSession');
+const OwnSessionBody = z.object({ organization: NamedOrganization }).openapi('OwnSession');
 
 export function sessionRoutes(context: RouteContext): Route[] {
   const { accessControl, sessions, clock, metrics, principals } = context;

@@ -3,6 +3,9 @@ import { createAlertRules } from './alert-rules.js';
 import { createAlertEvents, createAlerts } from './alerts.js';
 import { createApiKeys } from './api-keys.js';
 import { createAuditLogs } from './audit-logs.js';
+import { createBillingAccounts, createBillingMembers, createBillingSubscriptions } from './billing-accounts.js';
+import { createBillingProducts } from './billing-products.js';
+import { createBillingRoles, createBillingRoleUsers } from './billing-roles.js';
 import { createConnectors } from './connectors.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
@@ -16,14 +19,17 @@ import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
 import { createPipelines } from './pipelines.js';
+import { createQuotas } from './quotas.js';
 import { createResourceShares, createSharePolicies } from './resource-shares.js';
 import { createRoles } from './roles.js';
 import { createSecrets } from './secrets.js';
 import { createShareViews } from './share-views.js';
 import { createSignIns } from './sign-ins.js';
 import { createSsoConnections } from './sso-connections.js';
+import { createStorageTypeCosts } from './storage-type-costs.js';
 import type { Store, Tables } from './store.js';
 import { createTransforms } from './transforms.js';
+import { createUsage } from './usage.js';
 import { createUsers } from './users.js';
 
 /** Creates the store on either database. The schema must be up to date (`migrate`). */
@@ -71,6 +77,15 @@ function tables(queries: Queries): Tables {
     alertRules: createAlertRules(queries),
     alerts: createAlerts(queries),
     alertEvents: createAlertEvents(queries),
+    usage: createUsage(queries),
+    storageTypeCosts: createStorageTypeCosts(queries),
+    billingAccounts: createBillingAccounts(queries),
+    billingMembers: createBillingMembers(queries),
+    billingProducts: createBillingProducts(queries),
+    billingSubscriptions: createBillingSubscriptions(queries),
+    billingRoles: createBillingRoles(queries),
+    billingRoleUsers: createBillingRoleUsers(queries),
+    quotas: createQuotas(queries),
     auditLogs: createAuditLogs(queries),
     idempotency: createIdempotencyKeys(queries),
   };

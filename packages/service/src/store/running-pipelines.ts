@@ -4,6 +4,7 @@ import type { Queries } from './database.js';
 import type { Connector, OrganizationSecret, Pipeline, StoredSecret, Transform } from './store.js';
 import {
   connectors,
+  organizations,
   organizationSecrets,
   pipelineComponents,
   pipelines,
@@ -15,6 +16,8 @@ import { readWithSecrets } from './with-secrets.js';
 /** A pipeline with all of its components, by id. */
 export interface RunningRow {
   pipeline: Pipeline;
+  /** The parent of its organization. */
+  parentId: string | null;
   stamp: string;
   /** Its own connectors, and those that are shared with its organization. */
   connectors: ReadonlyMap<string, Connector>;
@@ -104,10 +107,12 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       if (ids.length === 0) return [];
       // Reads stamps first, so that the next sweep finds a change made during the other reads.
       const known = new Map((await stamps(inArray(pipelines.id, [...ids]), ids.length)).map((row) => [row.id, row]));
-      const rows = await queries
-        .select()
+      const found = await queries
+        .select({ pipeline: pipelines, parentId: organizations.parentId })
         .from(pipelines)
+        .innerJoin(organizations, eq(organizations.id, pipelines.organizationId))
         .where(inArray(pipelines.id, [...ids]));
+      const rows = found.map(({ pipeline }) => pipeline);
       const nodes = rows.flatMap((row) => row.nodes);
       const idsOf = (isTransform: boolean): string[] => [
         ...new Set(
@@ -117,8 +122,8 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
         ),
       ];
       const changes = idsOf(true);
-      const found = await readWithSecrets(queries, idsOf(false));
-      const connectorById = byId(found.map(({ connector }) => connector));
+      const withSecrets = await readWithSecrets(queries, idsOf(false));
+      const connectorById = byId(withSecrets.map(({ connector }) => connector));
       const isForeign = ({ organizationId, nodes: own }: Pipeline): boolean =>
         own.some(
           ({ component_id: id }) => (connectorById.get(id)?.organizationId ?? organizationId) !== organizationId,
@@ -126,13 +131,13 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
       const foreign = rows.filter(isForeign);
       const foreignIds = foreign.flatMap((row) => row.nodes.map(({ component_id: id }) => id));
       const sharedOnes = await sharedConnectors(foreignIds, [...new Set(foreign.map((row) => row.organizationId))]);
-      const secretsOf = new Map(found.map(({ connector, secrets }) => [connector.id, secrets]));
+      const secretsOf = new Map(withSecrets.map(({ connector, secrets }) => [connector.id, secrets]));
       const transformById = byId(
         changes.length === 0 ? [] : await queries.select().from(transforms).where(inArray(transforms.id, changes)),
       );
       const referred = [...transformById.values()].flatMap(({ config }) => referredSecrets(config));
       const shared = referred.length === 0 ? [] : await sharedSecrets([...new Set(referred)]);
-      return rows.flatMap((pipeline): RunningRow[] => {
+      return found.flatMap(({ pipeline, parentId }): RunningRow[] => {
         const stamp = known.get(pipeline.id)?.stamp;
         if (stamp === undefined) return [];
         const own = [...new Set(pipeline.nodes.map((node) => node.component_id))];
@@ -149,6 +154,7 @@ export function createRunningPipelines(queries: Queries): RunningPipelines {
         return [
           {
             pipeline,
+            parentId,
             stamp,
             connectors: ends,
             secrets: [...ends.keys()].flatMap((id) => secretsOf.get(id) ?? []),

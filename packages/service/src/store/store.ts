@@ -8,15 +8,20 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Permission } from '../permissions.js';
 import type { AlertEvents, Alerts } from './alerts.js';
 import type { AuditLogs } from './audit-logs.js';
+import type { BillingAccounts, BillingMembers, BillingSubscriptions } from './billing-accounts.js';
+import type { BillingProducts } from './billing-products.js';
+import type { BillingRoles, BillingRoleUsers } from './billing-roles.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
 import type { FeatureOverrides } from './feature-overrides.js';
 import type { Invitations } from './invitations.js';
 import type { Memberships } from './memberships.js';
 import type { KeyValues } from './key-values.js';
+import type { Quotas } from './quotas.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
 import type { SignIns } from './sign-ins.js';
 import type { SsoConnections } from './sso-connections.js';
+import type { StorageTypeCosts } from './storage-type-costs.js';
 import type { Users } from './users.js';
 import type {
   alertRules,
@@ -31,6 +36,7 @@ import type {
   secrets,
   transforms,
 } from './tables.js';
+import type { Usage } from './usage.js';
 
 /** An organization. One without `parentId` is a parent; the others are its teams. */
 export type Organization = InferSelectModel<typeof organizations>;
@@ -422,6 +428,15 @@ export interface Tables {
   readonly alertRules: AlertRules;
   readonly alerts: Alerts;
   readonly alertEvents: AlertEvents;
+  readonly usage: Usage;
+  readonly storageTypeCosts: StorageTypeCosts;
+  readonly billingAccounts: BillingAccounts;
+  readonly billingMembers: BillingMembers;
+  readonly billingProducts: BillingProducts;
+  readonly billingSubscriptions: BillingSubscriptions;
+  readonly billingRoles: BillingRoles;
+  readonly billingRoleUsers: BillingRoleUsers;
+  readonly quotas: Quotas;
   readonly auditLogs: AuditLogs;
   readonly idempotency: IdempotencyKeys;
 }

@@ -386,6 +386,204 @@ export const pipelineCounts = pgTable(
   ({ pipelineId, minute }) => [primaryKey({ columns: [pipelineId, minute] })],
 );
 
+/** Nodes of pipelines whose usage is kept, each with the component that it had. */
+export const usageSeries = pgTable('usage_series', {
+  id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+  organizationId: text('organization_id').notNull(),
+  parentId: text('parent_id'),
+  pipelineId: text('pipeline_id').notNull(),
+  nodeId: text('node_id').notNull(),
+  componentType: text('component_type').$type<ComponentType>().notNull(),
+  componentId: text('component_id').notNull(),
+  /** Type of the connector; empty for a transform. */
+  type: text('type').notNull(),
+  /** Component of the pipeline's input; empty if it has none. */
+  inputId: text('input_id').notNull(),
+});
+
+/** What the usage of a node counts. */
+export interface UsageAmounts {
+  ingressBytes: number;
+  ingressRecords: number;
+  egressBytes: number;
+  egressRecords: number;
+  errors: number;
+  /** Records of the input that an output has handled, before conditions and transforms. */
+  unfilteredBytes: number;
+  unfilteredRecords: number;
+}
+
+const amount = (name: string) => bigint(name, { mode: 'number' }).notNull();
+
+export const usageCounts = pgTable(
+  'usage_counts',
+  {
+    seriesId: integer('series_id').notNull(),
+    /** Minutes since 1970. Older rows are those of an hour, at its first minute. */
+    minute: integer('minute').notNull(),
+    ingressBytes: amount('ingress_bytes'),
+    ingressRecords: amount('ingress_records'),
+    egressBytes: amount('egress_bytes'),
+    egressRecords: amount('egress_records'),
+    errors: amount('errors'),
+    unfilteredBytes: amount('unfiltered_bytes'),
+    unfilteredRecords: amount('unfiltered_records'),
+  },
+  ({ seriesId, minute }) => [primaryKey({ columns: [seriesId, minute] })],
+);
+
+export const usageDays = pgTable(
+  'usage_days',
+  {
+    organizationId: text('organization_id').notNull(),
+    /** Days since 1970. */
+    day: integer('day').notNull(),
+    /** Of inputs. */
+    ingressBytes: amount('ingress_bytes'),
+    /** Of outputs. */
+    egressBytes: amount('egress_bytes'),
+  },
+  ({ organizationId, day }) => [primaryKey({ columns: [organizationId, day] })],
+);
+
+export const usageWriters = pgTable('usage_writers', {
+  holder: text('holder').primaryKey(),
+  sequence: bigint('sequence', { mode: 'number' }).notNull(),
+  writtenAt: timestamptz('written_at').notNull(),
+});
+
+/** Sum of a node in an hour. */
+export interface NodeUsage extends UsageAmounts {
+  nodeId: string;
+  componentType: ComponentType;
+  componentId: string;
+  type: string;
+}
+
+export const usageEvents = pgTable(
+  'usage_events',
+  {
+    organizationId: text('organization_id').notNull(),
+    parentId: text('parent_id'),
+    pipelineId: text('pipeline_id').notNull(),
+    /** Hours since 1970. */
+    hour: integer('hour').notNull(),
+    changes: integer('changes').notNull(),
+    revision: integer('revision').notNull(),
+    sent: jsonb('sent').$type<readonly NodeUsage[]>(),
+    sending: jsonb('sending').$type<readonly NodeUsage[]>(),
+    attempts: integer('attempts').notNull(),
+    nextAttemptAt: timestamptz('next_attempt_at'),
+  },
+  ({ pipelineId, hour }) => [primaryKey({ columns: [pipelineId, hour] })],
+);
+
+export const storageTypeCosts = pgTable('storage_type_costs', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  storageType: text('storage_type').notNull(),
+  /** Billionths of a US dollar per 10^9 bytes. */
+  nanodollarsPerGb: amount('nanodollars_per_gb'),
+});
+
+export const PRODUCT_TYPES = ['default', 'premium', 'custom'] as const;
+/** How often the recurring cost of a product is charged, and how long a billing cycle is. */
+export const FREQUENCIES = ['month', 'year'] as const;
+/** What a product charges for besides its recurring cost. */
+export const USAGE_UNITS = ['egress_gb', 'egress_million_records', 'ingress_gb', 'ingress_million_records'] as const;
+
+export const billingProducts = pgTable('billing_products', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  slug: text('slug').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  features: text('features').array().notNull(),
+  contactEmail: text('contact_email'),
+  productType: text('product_type').$type<(typeof PRODUCT_TYPES)[number]>().notNull(),
+  isDefault: boolean('is_default').notNull(),
+  isActive: boolean('is_active').notNull(),
+  recurringCostCents: amount('recurring_cost_cents'),
+  recurringFrequency: text('recurring_frequency').$type<(typeof FREQUENCIES)[number]>().notNull(),
+  /** Null: usage costs nothing. */
+  usageUnit: text('usage_unit').$type<(typeof USAGE_UNITS)[number]>(),
+  usageUnitCostCents: amount('usage_unit_cost_cents'),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+export const billingAccounts = pgTable('billing_accounts', {
+  id: text('id').primaryKey(),
+  /** The parent organization that has made it. */
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  billingEmail: text('billing_email').notNull(),
+  /** From then on, the pipelines of its organizations are held back. */
+  suspendOn: timestamptz('suspend_on'),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+  deletedAt: timestamptz('deleted_at'),
+});
+
+export const billingMembers = pgTable('billing_members', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  billingAccountId: text('billing_account_id').notNull(),
+  organizationId: text('organization_id').notNull(),
+  startsAt: timestamptz('starts_at').notNull(),
+  endsAt: timestamptz('ends_at'),
+});
+
+export const billingSubscriptions = pgTable('billing_subscriptions', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  billingAccountId: text('billing_account_id').notNull(),
+  productId: text('product_id').notNull(),
+  startsAt: timestamptz('starts_at').notNull(),
+  endsAt: timestamptz('ends_at'),
+});
+
+export const billingRoles = pgTable('billing_roles', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  billingAccountId: text('billing_account_id').notNull(),
+  name: text('name').notNull(),
+  description: text('description').notNull(),
+  permissions: text('permissions').array().$type<Permission[]>().notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
+/** Users of roles by their e-mail address. They may not have signed in yet. */
+export const billingRoleUsers = pgTable('billing_role_users', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  billingRoleId: text('billing_role_id').notNull(),
+  email: text('email').notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+});
+
+export const LIMIT_TYPES = ['egress_bytes', 'ingress_bytes'] as const;
+export const TIMEFRAMES = ['month', 'day'] as const;
+/** `DISABLE`: pipelines are held back once the limit is reached. `NONE`: it is only logged. */
+export const QUOTA_ACTIONS = ['NONE', 'DISABLE'] as const;
+
+export const quotas = pgTable('quotas', {
+  id: text('id').primaryKey(),
+  ownerOrganizationId: text('owner_organization_id').notNull(),
+  /** Whose usage is limited: an organization, or all members of a billing account together. */
+  organizationId: text('organization_id'),
+  billingAccountId: text('billing_account_id'),
+  name: text('name').notNull(),
+  limitType: text('limit_type').$type<(typeof LIMIT_TYPES)[number]>().notNull(),
+  limitAmount: amount('limit_amount'),
+  timeframe: text('timeframe').$type<(typeof TIMEFRAMES)[number]>().notNull(),
+  action: text('action').$type<(typeof QUOTA_ACTIONS)[number]>().notNull(),
+  createdAt: timestamptz('created_at').notNull(),
+  updatedAt: timestamptz('updated_at').notNull(),
+});
+
 export const edgeSchemas = pgTable(
   'edge_schemas',
   {
@@ -486,16 +684,24 @@ export const AUDIT_RESOURCES = [
   'connection',
   'feature_flag',
   'enrichment',
+  'billing_account',
+  'billing_member',
+  'billing_product',
+  'billing_role',
+  'billing_role_user',
+  'billing_subscription',
   'input',
   'invitation',
   'organization',
   'output',
   'pipeline',
   'pipeline_data',
+  'quota',
   'resource_share',
   'role',
   'secret',
   'share_policy',
+  'storage_type_cost',
   'transform',
   'user',
 ] as const;

@@ -7,7 +7,7 @@ import { createLog } from '../log.js';
 import { openCore } from '../open-core.js';
 import { createEngineState } from '../store/engine-state.js';
 import type { Customer } from './customer.js';
-import type { Receiver } from './receiver.js';
+import type { Arrived, Receiver } from './receiver.js';
 
 export interface ServiceKills {
   kills: number;
@@ -39,6 +39,16 @@ export interface ServiceKills {
   halves: number;
   /** Buffers and state of pipelines that no longer exist. */
   leftBehind: number;
+  /** Records that were acknowledged over HTTP and are missing in the usage of a pipeline. */
+  unmetered: number;
+  /**
+   * Records by which the usage of an output differs from what has arrived, at most, and outputs whose
+   * usage has these records with another size.
+   */
+  meteredWrong: number;
+  bytesWrong: number;
+  /** Bytes by which the usage by hour differs from that by month, and from the sums by day. */
+  hoursWrong: number;
 }
 
 type Sums = Omit<ServiceKills, 'kills' | 'quickestStart'>;
@@ -74,6 +84,26 @@ export async function addUp(
       ...(await readdir(join(variables['DATA_DIR'] ?? '', 'engine', 'streams'))),
     ];
     const texts = acknowledged.map((n) => JSON.stringify({ n }));
+    const window = { organizationIds: [org], from: 0, to: 2 ** 31 - 1 };
+    const usage = await core.store.usage.sum(window, ['pipelineId']);
+    const usageOf = (id: string) => usage.find(({ pipelineId }) => pipelineId === id);
+    const offBy = (id: string, { counts }: Pick<Arrived, 'counts'>) => {
+      const arrived = [...counts].reduce(
+        (sum, [text, times]) => ({
+          records: sum.records + times,
+          bytes: sum.bytes + times * Buffer.byteLength(text),
+        }),
+        { records: 0, bytes: 0 },
+      );
+      const { egressRecords = 0, egressBytes = 0 } = usageOf(id) ?? {};
+      return { records: Math.abs(arrived.records - egressRecords), bytes: Math.abs(arrived.bytes - egressBytes) };
+    };
+    const off = [offBy(pipelines.http, pushed), offBy(pipelines.file, file), offBy(pipelines.paged, paged)];
+    const bytesIn = async (step: number | 'month'): Promise<number> =>
+      (await core.store.usage.sum(window, [], step)).reduce((sum, each) => sum + each.ingressBytes, 0);
+    const days = await core.store.usage.days([org], 0);
+    const byDay = days.reduce((sum, each) => sum + each.ingressBytes, 0);
+    const sums = [await bytesIn(60), await bytesIn('month'), byDay];
     return {
       acknowledged: acknowledged.length,
       lostOverHttp: texts.filter((text) => !pushed.counts.has(text)).length,
@@ -87,6 +117,14 @@ export async function addUp(
       built: built.size,
       halves,
       leftBehind: places.filter((place) => !rows.some(({ id }) => place.includes(id))).length,
+      unmetered: Math.max(
+        ...[pipelines.http, pipelines.file].map((id) =>
+          Math.max(0, acknowledged.length - (usageOf(id)?.ingressRecords ?? 0)),
+        ),
+      ),
+      meteredWrong: Math.max(...off.map(({ records }) => records)),
+      bytesWrong: off.filter(({ records, bytes }) => records === 0 && bytes > 0).length,
+      hoursWrong: Math.max(...sums) - Math.min(...sums),
     };
   } finally {
     await core.store.close();

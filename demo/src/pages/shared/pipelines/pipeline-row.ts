@@ -56,6 +56,9 @@ interface About {
   isSavedOnly: boolean;
 }
 
+/** Whether a person has paused it. One that the service holds back is enabled. */
+const isPaused = ({ status, suspension }: PipelineSnapshot): boolean => status === 'Disabled' && suspension === null;
+
 /** Builds the row inside `element` and keeps it up to date. Returns a function that stops it. */
 function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew, isSavedOnly }: About): () => void {
   let snapshot: PipelineSnapshot | null | undefined;
@@ -84,7 +87,7 @@ function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew
     if (!before || before.pipelineId !== next.pipelineId) showPipeline();
     line?.update(next);
     details?.update(next);
-    write(toggle.firstElementChild ?? toggle, next.status === 'Disabled' ? 'Resume' : 'Pause');
+    write(toggle.firstElementChild ?? toggle, isPaused(next) ? 'Resume' : 'Pause');
   }
 
   function fail(message: string): void {
@@ -126,7 +129,7 @@ function show(element: HTMLElement, input: api.Input, { inputName, typeId, isNew
   }
 
   async function pauseOrResume(): Promise<void> {
-    const action = snapshot?.status === 'Disabled' ? 'resume' : 'pause';
+    const action = snapshot && isPaused(snapshot) ? 'resume' : 'pause';
     if (await press(toggle, problem, () => api.act(input, action))) {
       announce(`The pipeline of ${inputName} is ${action === 'pause' ? 'paused' : 'on again'}.`);
     }

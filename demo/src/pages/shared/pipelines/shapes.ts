@@ -21,6 +21,8 @@ export interface PipelineSnapshot {
   lastRecordAt: string | null;
   /** Message of the most recent error. */
   problem: string | null;
+  /** Why an enabled pipeline is `Disabled`, such as a quota that is used up. */
+  suspension: string | null;
   /** Records per second in each completed ten-second interval, oldest first. */
   history: readonly number[];
 }

@@ -1,6 +1,6 @@
 import type { PipelineStatus } from '@connector-frame/core/connect';
 
-interface StateWords {
+export interface StateWords {
   word: string;
   tone: 'good' | 'busy' | 'slow' | 'bad' | 'off';
   /** SVG path data for a view box of 20 × 20. */
@@ -35,4 +35,11 @@ export const states: Readonly<Record<PipelineStatus, StateWords>> = {
     icon: `${circle}M8.2 8.2a1.9 1.9 0 1 1 2.6 1.9c-.6.3-.8.6-.8 1.2M10 13.5v.1`,
     hint: 'No recent report from the pipeline.',
   },
+};
+
+/** How an enabled pipeline is displayed that the service holds back. The service says why. */
+export const suspended: StateWords = {
+  word: 'On hold',
+  tone: 'slow',
+  icon: `${circle}M8.3 7.5v5M11.7 7.5v5`,
 };

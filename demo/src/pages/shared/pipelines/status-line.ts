@@ -2,7 +2,7 @@ import { el, icon, write } from './dom.js';
 import { count, counted, createRateMeter, rate } from './numbers.js';
 import type { PipelineSnapshot } from './shapes.js';
 import { sparkline } from './sparkline.js';
-import { states } from './states.js';
+import { states, suspended } from './states.js';
 
 /** Creates the status line: status, rate, ten-minute sparkline and counts. */
 export function statusLine(): {
@@ -25,7 +25,7 @@ export function statusLine(): {
   return {
     parts: [state, throughput, counts, problem],
     update(snapshot) {
-      const known = states[snapshot.status] ?? states.Unknown;
+      const known = snapshot.suspension === null ? (states[snapshot.status] ?? states.Unknown) : suspended;
       if (state.dataset['tone'] === undefined || word.textContent !== known.word) {
         state.dataset['tone'] = known.tone;
         word.textContent = known.word;
@@ -48,7 +48,8 @@ export function statusLine(): {
       // Not all errors of a pipeline: one that is `Erroring` may not have rejected a record yet.
       write(failed, `${counted(errors, 'record')} rejected`);
       failed.classList.toggle('has-errors', errors > 0);
-      const message = known.tone === 'bad' ? (snapshot.problem ?? known.hint) : known.hint;
+      const hint = snapshot.suspension ?? known.hint;
+      const message = known.tone === 'bad' ? (snapshot.problem ?? hint) : hint;
       problem.dataset['tone'] = known.tone;
       problem.hidden = message === undefined;
       write(problem, message ?? '');

@@ -22,7 +22,14 @@ import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } from '../../store/key-values.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
+import { createUsageLimits } from '../../store/usage-limits.js';
+import { createUsageWriter } from '../../store/usage-writer.js';
+import { QuotaKeeper } from '../../usage/quota-keeper.js';
+import { UsageMeter } from '../../usage/usage-meter.js';
+import { createUsageTidying } from '../../usage/usage-tidying.js';
+import { createUsageWebhook, dueAt, type UsageWebhookSettings } from '../../usage/usage-webhook.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
+import { createUsageEvents } from '../../store/usage-events.js';
 import type { Connector, Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
 import type { ComponentTools } from './components-of.js';
@@ -60,6 +67,10 @@ export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf
   metricsDays?: number;
   /** Milliseconds until a firing alert is sent again; `undefined`: never. Default four hours. */
   alertReminderMs?: number | undefined;
+  /** Days for which usage is kept. Default 1,100. */
+  usageDays?: number;
+  /** Receives the usage of each hour. */
+  usageWebhook?: UsageWebhookSettings;
 }
 
 /** The embedded engine. */
@@ -70,6 +81,8 @@ export interface RunningEngine extends PipelineEngine, PipelineMeter {
   checkDisk(): Promise<string>;
   /** Returns `ok`, or in a few words what is wrong with the lease. */
   check(): string;
+  /** Stores the usage so far. The engine does it every five seconds. */
+  storeUsage(): Promise<void>;
   /**
    * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
    * Idempotent.
@@ -79,6 +92,11 @@ export interface RunningEngine extends PipelineEngine, PipelineMeter {
 
 /** Intervals in milliseconds. */
 const FLUSH = 2_000;
+const USAGE_FLUSH = 5_000;
+const QUOTA_CHECK = 1_000;
+const QUOTA_LOAD = 2_000;
+const LOAD_RETRY = 5_000;
+const WEBHOOK = 10_000;
 const DISK = 1_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
@@ -102,6 +120,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     metricsDays = 90,
     lookupFolder,
     keyValueLimits = DEFAULT_KEY_VALUE_LIMITS,
+    usageDays = 1_100,
+    usageWebhook,
     ...rest
   } = options;
   const leases = createEngineLeases(database.queries);
@@ -128,6 +148,26 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
   const signals = new EventSignals();
   const alertWriter = createAlertWriter(database, lease.epoch);
+  const usageWriter = createUsageWriter(database);
+  const meter = await UsageMeter.open({
+    folder: join(folder, 'usage'),
+    holder: lease.holder,
+    writer: usageWriter,
+    usage: tables.usage,
+    now: () => clock.now(),
+    ...(usageWebhook && { dueAt }),
+    onFailure: (error) =>
+      log.error({ problem: describeError(error) }, 'could not write usage to disk; a kill loses it'),
+  });
+  const quotas = new QuotaKeeper({
+    limits: createUsageLimits(database.queries),
+    meter,
+    now: () => clock.now(),
+    changed: (organizationId) => supervisor.suspend(organizationId),
+    warn: (organizationId, message) => supervisor.warn(organizationId, 'quota', message),
+    log,
+  });
+  meter.onUsedUp = () => quotas.check();
   const tools = {
     ...rest,
     lookupsOf,
@@ -148,6 +188,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     reseal: (reseals: readonly Reseal[]) =>
       tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
     schemas: createEdgeSchemaWriter(database, lease.epoch),
+    meter,
+    suspensionOf: (organizationId: string) => quotas.suspensionOf(organizationId),
     limits: () => ({ ...idleLimits(), ...limits }),
   };
   const supervisor = new Supervisor({
@@ -181,6 +223,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   async function start(): Promise<void> {
     const cleanUpFailed = warn('could not clean up removed pipelines; the next start retries');
     // Without the database, pipelines start as soon as it is back.
+    await loadQuotas();
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
     if (closing.signal.aborted) return;
@@ -190,6 +233,18 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await left?.forget((id, nodeId) => supervisor.has(id, nodeId)).catch(cleanUpFailed);
   }
   const started = start();
+
+  /** Before pipelines start: those that are suspended must not run until it is known. */
+  async function loadQuotas(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        return await quotas.load();
+      } catch (error) {
+        warn('could not read quotas; retrying')(error);
+        await clock.sleep(LOAD_RETRY, closing.signal);
+      }
+    }
+  }
 
   let diskStatus: DiskState['status'] = 'ok';
   async function logDisk(): Promise<void> {
@@ -229,6 +284,17 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     recorder.sample(supervisor.running(), intervalOf(clock.now() - 1 - interval / 2));
     void alerts.tick(intervalOf(clock.now()));
   }
+  const tidyUsage = createUsageTidying(usageWriter, usageDays);
+  const webhook =
+    usageWebhook &&
+    createUsageWebhook({
+      ...usageWebhook,
+      events: createUsageEvents(database.queries),
+      egress: rest.egress,
+      now: () => clock.now(),
+      signal: closing.signal,
+      log,
+    });
   const interval = INTERVAL_SECONDS * 1_000;
   const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
@@ -249,6 +315,27 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     ),
     repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
     repeat(() => toNext(interval), sample, 'could not sample metrics'),
+    repeat(
+      () => USAGE_FLUSH,
+      () => meter.flush(),
+      'could not store usage; retrying',
+    ),
+    repeat(
+      () => QUOTA_CHECK,
+      () => quotas.check(),
+      'could not check quotas',
+    ),
+    repeat(
+      () => QUOTA_LOAD,
+      () => quotas.load(),
+      'could not read quotas; retrying',
+    ),
+    repeat(
+      () => toNext(MINUTE),
+      () => tidyUsage(clock.now()),
+      'could not tidy up the stored usage; retrying',
+    ),
+    ...(webhook ? [repeat(() => WEBHOOK, webhook, 'could not read or note what was sent to the usage webhook')] : []),
     repeat(() => DISK, logDisk, 'could not read the free disk space; retrying'),
     listenForChanges(
       database,
@@ -269,6 +356,9 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     await storeSchemas(true).catch(warn('could not store the last schemas of records; their last minute is lost'));
     await logs.close();
     await bus.close();
+    // Also without the lease: what this process has counted, no other one has.
+    await meter.flush().catch(warn('could not store the last usage; the next start does'));
+    meter.close();
     if (!lease.lost.aborted) {
       await store.flush().catch(warn('could not write the last pipeline reports'));
       await counts.record().catch(warn('could not store the last counts of pipelines; the next start does'));
@@ -302,6 +392,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       const nodes = await Promise.all(labeled.map((pipeline) => pipeline.measure()));
       return { nodes: nodes.flat(), at: clock.now(), unlabeled };
     },
+    storeUsage: () => meter.flush(),
     close,
     status: (pipeline) => engine().status(pipeline),
     changed: (id, nodes) => engine().changed(id, nodes),

@@ -32,6 +32,8 @@ it('resolves a pending append if the pipeline is removed before it started and t
     vaultOf: away,
     reseal: away,
     schemas: { load: () => Promise.resolve(new Map()), put: () => Promise.resolve() },
+    meter: { of: () => ({ add: () => undefined, addErrors: () => undefined, addUnfiltered: () => undefined }) },
+    suspensionOf: () => undefined,
     limits: () => ({}),
   });
   const appended = pipeline.append(['{}']);

@@ -12,12 +12,15 @@ import {
   type LetterCounts,
   type LogEntry,
   type Losses,
+  type NodeCounts,
+  type NotStored,
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
   type RecordSample,
   type RunnerLimits,
   type SchemaEvent,
+  type Suspension,
 } from '@connector-frame/engine';
 import type { SpanCounts, TotalCounts } from '../../alerts/counts.js';
 import type { LastError, WatchedPipeline } from '../../alerts/watched-pipeline.js';
@@ -26,11 +29,13 @@ import type { RunningRow } from '../../store/running-pipelines.js';
 import type { Pipeline, Reseal } from '../../store/store.js';
 import type { NodeMeasurement } from '../../node-metrics.js';
 import type { EdgeSchemaWriter } from '../../store/edge-schemas.js';
+import type { UsageMeter } from '../../usage/usage-meter.js';
 import type { PipelineDelivery, PipelineSchemas } from '../engine.js';
 import { isDetected, isTold } from '../schema-detection.js';
 import { componentsOf, openedOf, type ComponentTools } from './components-of.js';
 import { resolverOf } from '../transform-secrets.js';
 import { fingerprintOf } from './fingerprint.js';
+import { meteredNodes } from './metered-nodes.js';
 import { MetricsHistory } from './metrics-history.js';
 import type { PipelineLogs } from './pipeline-logs.js';
 
@@ -47,6 +52,9 @@ export interface RunningTools extends ComponentTools {
   schemas: EdgeSchemaWriter;
   /** Stores where an input that delivers alerts begins, unless it is stored. */
   beginFeed?: (pipelineId: string, nodeId: string) => Promise<void>;
+  meter: Pick<UsageMeter, 'of'>;
+  /** Returns why the pipelines of an organization are held back. */
+  suspensionOf: (organizationId: string) => Suspension | undefined;
   limits: () => Partial<RunnerLimits>;
 }
 
@@ -140,13 +148,35 @@ export class RunningPipeline {
   }
 
   /** Returns why the pipeline accepts no records now, or `undefined` if it does. */
-  async full(): Promise<'full' | 'no_space' | undefined> {
+  async full(): Promise<NotStored | undefined> {
     try {
       return await this.#runner?.full();
     } catch {
       // `append` reports the error.
       return undefined;
     }
+  }
+
+  /** `undefined` until the pipeline was read. */
+  get organizationId(): string | undefined {
+    return this.#organizationId;
+  }
+
+  /** Adds a warning to the log. */
+  warn(code: string, message: string): void {
+    this.#log.add({ level: 'warn', code, message });
+  }
+
+  /** Applies what `suspensionOf` returns now. */
+  async suspend(): Promise<void> {
+    // At once for records that arrive: the runner may be busy with a change.
+    const runner = this.#runner;
+    await runner?.suspend(this.#suspension);
+    await this.#serialize(async () => this.#runner?.suspend(this.#suspension));
+  }
+
+  get #suspension(): Suspension | undefined {
+    return this.#organizationId === undefined ? undefined : this.#tools.suspensionOf(this.#organizationId);
   }
 
   /**
@@ -359,6 +389,7 @@ export class RunningPipeline {
     const last = await this.#discardRunner(row);
     await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
+    const suspension = this.#suspension;
     const runner = new PipelineRunner({
       definition: { id, nodes, edges },
       components,
@@ -369,6 +400,8 @@ export class RunningPipeline {
       log: this.#log,
       samples: this.#samples,
       schemas: this.#schemas,
+      meter: this.#tools.meter.of(meteredNodes(row)),
+      ...(suspension && { suspension }),
       clock,
       limits: limits(),
     });
@@ -379,6 +412,8 @@ export class RunningPipeline {
       throw error;
     }
     this.#runner = runner;
+    // It may have changed during the start.
+    await runner.suspend(this.#suspension);
     this.#fingerprint = fingerprintOf(withReseals(row, reseals));
     const first = summaryOf(runner, enabled);
     if (last) this.history.rebase(last, first);

@@ -158,12 +158,23 @@ export class Supervisor implements PipelineEngine {
     if (pipelines.length === 1) return (await first.append(lines, options)) ?? NO_PIPELINE;
     // After a rejection, the sender sends all records again, which would duplicate them in every
     // pipeline that stored them: append to none if one is full.
-    const reason = (await Promise.all(pipelines.map((each) => each.full()))).find((full) => full !== undefined);
-    if (reason) return { stored: false, reason };
+    const full = (await Promise.all(pipelines.map((each) => each.full()))).find((each) => each !== undefined);
+    if (full) return full;
     const results = await Promise.all(pipelines.map((each) => each.append(lines, options)));
     // Ignores pipelines that were removed in the meantime.
     const existing = results.filter((result) => result !== undefined);
     return existing.find((result) => !result.stored) ?? existing[0] ?? NO_PIPELINE;
+  }
+
+  /** Applies the suspension of an organization to its pipelines. */
+  suspend(organizationId: string): void {
+    for (const each of this.#of(organizationId))
+      each.suspend().catch((error: unknown) => this.#logFailure(error, 'could not apply a suspension', each.id));
+  }
+
+  /** Adds a warning to the logs of all pipelines of an organization. */
+  warn(organizationId: string, code: string, message: string): void {
+    for (const each of this.#of(organizationId)) each.warn(code, message);
   }
 
   /** Compares all pipelines with the database, to find changes without a notification. */
@@ -229,6 +240,10 @@ export class Supervisor implements PipelineEngine {
       this.#logFailure(error, 'could not start pipeline; retrying', id);
       void this.#later(id);
     }
+  }
+
+  #of(organizationId: string): RunningPipeline[] {
+    return [...this.#running.values()].filter((each) => each.organizationId === organizationId);
   }
 
   #ofId(id: string): RunningPipeline {

@@ -1,0 +1,31 @@
+import { forbidden } from '../api-error.js';
+import { organizationOf, type Principal } from '../auth/principal.js';
+import type { Organization, ReadTables } from '../store/store.js';
+
+/**
+ * Returns the organization whose accounts, products and quotas a caller reads: that of its API key, or
+ * the one in which a user has the permission of the route.
+ * @throws ApiError 403 for a session
+ */
+export function ownerOf(principal: Principal): string {
+  const id = principal.type === 'session' ? undefined : organizationOf(principal);
+  if (id === undefined) throw forbidden('Sessions have no access to billing. Use an API key.');
+  return id;
+}
+
+/**
+ * Returns the parent organization that a caller bills for. A team that could do that would set its own
+ * limits.
+ * @throws ApiError 403
+ */
+export async function requireOwner(
+  principal: Principal,
+  { organizations }: Pick<ReadTables, 'organizations'>,
+): Promise<Organization> {
+  const organization = await organizations.get(ownerOf(principal));
+  if (!organization || organization.parentId !== null)
+    throw forbidden(
+      'Only a parent organization bills its teams. Use one of its API keys, or sign in as one of its users.',
+    );
+  return organization;
+}
