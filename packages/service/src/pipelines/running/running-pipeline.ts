@@ -12,7 +12,6 @@ import {
   type LetterCounts,
   type LogEntry,
   type Losses,
-  type NodeCounts,
   type NotStored,
   type PipelineLog,
   type PipelineState,
