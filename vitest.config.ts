@@ -12,7 +12,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 4,
+    // Many tests wait for processes, browsers and disks rather than compute.
+    maxWorkers: 6,
     projects: [
       {
         extends: true,

@@ -124,7 +124,9 @@ describe('what waits in a pipeline', () => {
     await expect
       .poll(async () => (await letters()).dead_letters)
       .toMatchObject([{ replays: 1, replaying: false }, {}, {}]);
-    expect((await status()).dead_letters).toEqual({ waiting: 3, stored: 4, dropped: 0, replayed: 1 });
+    await expect
+      .poll(async () => (await status()).dead_letters)
+      .toEqual({ waiting: 3, stored: 4, dropped: 0, replayed: 1 });
     bad.clear();
     expect((await send('POST', `${path}/replay`, { node_id: node })).body).toEqual({ replaying: 3 });
     await expect.poll(async () => (await letters()).dead_letters).toEqual([]);

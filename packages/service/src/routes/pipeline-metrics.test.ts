@@ -135,8 +135,9 @@ describe.each(eachDatabase())('what pipelines have counted, on $name', (database
     for (const { id, nodes, records } of pipelines) {
       await expect.poll(async () => (await get(`/v2/~/pipelines/${id}/status`)).egress.records).toBe(records);
       const { ingress, egress } = await get(`/v2/~/pipelines/${id}/status`);
+      const end = soon();
       const series = (metric: string, path = `/v2/~/metrics/pipelines/${id}`) =>
-        get(`${path}?metric=${metric}&end=${soon()}`);
+        get(`${path}?metric=${metric}&end=${end}`);
       const whole = await series('ingress_records');
       expect(whole).toMatchObject({ pipeline_id: id, pipeline_name: `P ${records}`, resolution: '1m' });
       expect(sum(whole.values)).toBe(ingress.records);
