@@ -60,19 +60,5 @@ export async function storageCosts(
   });
 }
 
-/**
- * Returns what the storage of an organization cost in a period, in US dollars, by the costs that it
- * has set.
- *
- * @example
- * ```ts
- * const spent = await costOf(store, organizationId, { start: now - 86_400_000, end: now });
- * ```
- */
-export async function costOf(tables: StorageTables, organizationId: string, period: Period): Promise<number> {
-  const costs = await storageCosts(tables, organizationId, period);
-  return inDollars(costs.reduce((sum, { postFilter }) => sum + postFilter, 0n));
-}
-
 /** Converts billionths of a US dollar. */
 export const inDollars = (nanodollars: bigint): number => Number(nanodollars) / 1e9;

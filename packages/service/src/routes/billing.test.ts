@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestClock, type TestService } from '../../../../test/support/service.js';
+import { signedInUser } from '../../../../test/support/users.js';
 import { costInCents } from '../billing/statement.js';
-import { costOf } from '../billing/storage-cost.js';
+import { storageCosts } from '../billing/storage-cost.js';
 import { billingPermissions } from '../permissions.js';
 import { createUsageWriter } from '../store/usage-writer.js';
 import { HOUR, DAY, minuteOf } from '../usage/periods.js';
@@ -326,13 +327,41 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     expect((await call('GET', `${path}/statement?at=then`)).status).toBe(400);
   });
 
-  it('storage costs what the organization has set, for budgets', async () => {
+  it('storage costs what the organization has set', async () => {
     const id = await team('Stores');
     await must('PUT', `/v2/${id}/storage-type-cost`, { costs: { s3: { cost_per_gb: 0.023 } } });
     await use(id, clock.now(), [1, 5_000_000_001]);
     const period = { start: clock.now() - HOUR, end: clock.now() + HOUR };
-    expect(await costOf(service.store, id, period)).toBe(0.115);
-    expect(await costOf(service.store, id, { start: 0, end: HOUR })).toBe(0);
+    expect(await storageCosts(service.store, id, period)).toMatchObject([{ type: 's3', postFilter: 115_000_000n }]);
+    expect(await storageCosts(service.store, id, { start: 0, end: HOUR })).toEqual([]);
+  });
+
+  it('a user manages what the one organization has in which they may', async () => {
+    const { id } = await account('Of users');
+    const path = `/v2/billing/accounts/${id}`;
+    const as = async (organization: string, role: string) => {
+      const { token: user, ...rest } = await signedInUser(service, organization, role);
+      return {
+        ...rest,
+        call: (method: string, body?: object) => service.call(method, path, { user, ...(body && { body }) }),
+      };
+    };
+    const ana = await as(acme.id, 'admin');
+    expect((await ana.call('GET')).body).toMatchObject({ id, name: 'Of users' });
+    expect((await ana.call('PATCH', { name: 'Renamed' })).body).toMatchObject({ id, name: 'Renamed' });
+    const bo = await as(acme.id, 'reader');
+    expect([(await bo.call('GET')).status, (await bo.call('PATCH', { name: 'No' })).status]).toEqual([200, 403]);
+    // Neither a team nor another parent organization learns that it exists.
+    for (const stranger of [await as(acme.team, 'admin'), await as(other.id, 'admin')])
+      expect((await stranger.call('GET')).status).toBe(404);
+    const [now, user] = [new Date(clock.now()), await service.store.users.get(ana.id)];
+    if (!user) throw new Error('the user is gone');
+    const second = { organizationId: other.id, userId: ana.id, roleId: 'admin', createdAt: now, updatedAt: now, user };
+    await service.store.memberships.insert(second);
+    expect(await ana.call('GET')).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining('more than one organization') as string },
+    });
   });
 
   it('roles name permissions by slug and users by e-mail', async () => {
