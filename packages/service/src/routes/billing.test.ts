@@ -358,10 +358,9 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     if (!user) throw new Error('the user is gone');
     const second = { organizationId: other.id, userId: ana.id, roleId: 'admin', createdAt: now, updatedAt: now, user };
     await service.store.memberships.insert(second);
-    expect(await ana.call('GET')).toMatchObject({
-      status: 403,
-      body: { error: expect.stringContaining('more than one organization') as string },
-    });
+    const refused = await ana.call('GET');
+    expect(refused.status).toBe(403);
+    expect(refused.body.error).toContain('more than one organization');
   });
 
   it('roles name permissions by slug and users by e-mail', async () => {
