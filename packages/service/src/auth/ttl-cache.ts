@@ -24,7 +24,8 @@ export function createTtlCache<T>(lifetime: number, clock: Clock): TtlCache<T> {
       const known = entries.get(key);
       if (cached && known && known.until > now) return known.value;
       if (entries.size >= MAX_ENTRIES) entries.clear();
-      const value = load();
+      // A query of Drizzle runs each time it is awaited: the cache keeps its result.
+      const value = Promise.resolve(load());
       const entry = { until: now + lifetime, value };
       entries.set(key, entry);
       // Do not cache a failure: the next caller loads again.

@@ -15,6 +15,9 @@ export interface CachedResponse {
   gzip?: () => Uint8Array<ArrayBuffer>;
 }
 
+/** Lists without some types that are kept, for each kind. */
+const MAX_LISTS = 8;
+
 export interface ListOptions {
   /** Only these types, in the order of the catalog. */
   typeIds?: readonly string[] | undefined;
@@ -77,7 +80,7 @@ export function createCatalogResponses({
     const types = catalog.list(kind);
     const list = (rowOf: (type: ConnectorTypeData) => object) => {
       const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
-      return { rows, all: compressible(listResponse(rows.values())) };
+      return { rows, all: compressible(listResponse(rows.values())), offered: new Map<string, CachedResponse>() };
     };
     // Built on first use: the list with all fields may never be requested.
     let full: ReturnType<typeof list> | undefined;
@@ -91,12 +94,19 @@ export function createCatalogResponses({
 
   return {
     list(kind, { typeIds, config = false, isOffered } = {}) {
-      const { rows, all } = config ? kinds[kind].full() : kinds[kind].heads;
+      const { rows, all, offered } = config ? kinds[kind].full() : kinds[kind].heads;
       if (!typeIds && !isOffered) return all;
       const chosen = catalog
         .list(kind)
         .filter((type) => (typeIds?.includes(type.type_id) ?? true) && (isOffered?.(type) ?? true));
-      return listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
+      const make = () => listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
+      if (typeIds) return make();
+      if (chosen.length === rows.size) return all;
+      // The features of the operator decide it, so there are few different lists.
+      const names = chosen.map(({ type_id }) => type_id).join(' ');
+      const known = offered.get(names) ?? compressible(make());
+      if (offered.size < MAX_LISTS) offered.set(names, known);
+      return known;
     },
     type: (kind, typeId) => kinds[kind].types.get(typeId),
   };
