@@ -37,6 +37,16 @@ export async function offeredTo(flags: FeatureFlags, principal: Principal): Prom
   return off.size === 0 ? undefined : (type) => !featuresOf(type).some((feature) => off.has(feature));
 }
 
+/** Returns whether a caller is offered a type. Most types depend on no feature. */
+export async function isOfferedTo(
+  flags: FeatureFlags,
+  principal: Principal,
+  type: Parameters<IsOffered>[0],
+): Promise<boolean> {
+  if (featuresOf(type).length === 0) return true;
+  return (await offeredTo(flags, principal))?.(type) ?? true;
+}
+
 /**
  * Requires that connectors of a type may be created in an organization.
  * @throws ApiError 403

@@ -5,7 +5,7 @@ import { requireKind, requireType } from '../auth/session-scope.js';
 import type { CachedResponse } from '../connectors/catalog-responses.js';
 import { accepts } from '../embed/send-asset.js';
 import { notFound } from '../api-error.js';
-import { offeredTo } from '../features/offered-types.js';
+import { isOfferedTo, offeredTo } from '../features/offered-types.js';
 import { isCurrent } from '../http/etag.js';
 import { route, type ResponseData, type Route } from '../http/route.js';
 import type { RouteContext } from './context.js';
@@ -109,8 +109,7 @@ export function catalogRoutes({ catalog, catalogAnswers, flags }: RouteContext, 
         requireType(principal, params.type_id);
         const type = catalog.get(kind, params.type_id);
         const response = catalogAnswers.type(kind, params.type_id);
-        const isOffered = await offeredTo(flags, principal);
-        if (!type || !response || isOffered?.(type) === false) throw notFound();
+        if (!type || !response || !(await isOfferedTo(flags, principal, type))) throw notFound();
         return cached(c, response);
       },
     ),
