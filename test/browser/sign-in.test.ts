@@ -198,7 +198,7 @@ describe('the pages of the sign-in', () => {
     await context.close();
   });
 
-  it('run no script and can not be framed', async () => {
+  it('run no script and cannot be framed', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     const response = await page.goto(`${origin}/login`);

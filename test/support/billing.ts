@@ -4,7 +4,7 @@ type Send = (method: string, path: string, body?: object) => Promise<Answer>;
 
 /**
  * Creates one of each resource of billing, and returns their ids as the parameters of paths need them.
- * The account has another product than the one that is returned.
+ * The account is subscribed to a different product than the returned one.
  * @param send sends a request with a key of the parent
  */
 export async function createBilling(send: Send, team: string): Promise<Record<string, string>> {

@@ -18,7 +18,7 @@ export interface MailServerOptions {
   tls?: Certificate;
   /** TLS from the start. Default: STARTTLS if there is a certificate. */
   secure?: boolean;
-  /** The only user. Default: nobody signs in. */
+  /** The only user. Default: no authentication. */
   user?: { name: string; password: string };
   /** Throws or returns an error for a recipient that is not accepted. */
   recipient?: (address: string) => Error | undefined;

@@ -106,7 +106,7 @@ describe('readEnv', () => {
     expect(read).not.toThrow('canary');
   });
 
-  it('rejects an identity provider together with local accounts, and an administrator who can not sign in', () => {
+  it('rejects an identity provider together with local accounts, and an administrator who cannot sign in', () => {
     const provider = { OIDC_ISSUER: 'https://login.example', OIDC_CLIENT_ID: 'x' };
     expect(readEnv(provider)).toMatchObject({ LOCAL_ACCOUNTS: 'off', OIDC_TRUST_EMAIL: 'off' });
     expect(() => readEnv({ ...provider, LOCAL_ACCOUNTS: 'on' })).toThrow('LOCAL_ACCOUNTS must be "off"');

@@ -108,7 +108,7 @@ export function expandGrants(granted: readonly string[]): Set<Permission> {
   );
 }
 
-/** A role that every organization has and nobody can change. */
+/** A role that every organization has and that can't be changed. */
 export interface DefaultRole {
   id: string;
   name: string;

@@ -25,7 +25,7 @@ export function buildMessage(
     messageId: `<${batch.id.replaceAll(/[^\w.-]/g, '')}@${domain}>`,
     // Mail programs show the messages of one incident together.
     ...(only && { inReplyTo: `<alert-${only.id}@${domain}>`, references: `<alert-${only.id}@${domain}>` }),
-    // RFC 3834: nobody replies automatically.
+    // RFC 3834: suppresses automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
     text: `${texts.join(`\n\n${'-'.repeat(60)}\n\n`)}\n`,
     // A record is never read as the name of a file or an address.

@@ -31,7 +31,7 @@ async function outcome(options: MailServerOptions, settings: object = {}, secret
 const login = (password = user.password) =>
   [{ username: user.name }, { password, ca_certificate: certificate.cert }] as const;
 
-test('signs in, or connects where nobody signs in, and sends no message', async () => {
+test('signs in, or connects without authentication, and sends no message', async () => {
   expect(await outcome({ tls: certificate, user }, ...login())).toEqual({
     ok: true,
     summary: 'Signed in to the mail server',

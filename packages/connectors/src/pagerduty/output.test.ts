@@ -105,7 +105,7 @@ test('uses a severity that the settings give instead of a field', async () => {
   expect(sent().map(({ event }) => event['payload'])).toMatchObject([{ severity: 'info' }, { severity: 'error' }]);
 });
 
-test('records changes, which page nobody', async () => {
+test('records changes, which send no page', async () => {
   const settings = {
     default_event_type: 'change',
     summary_config: { change_summary: 'title', change_source: 'repo' },

@@ -66,7 +66,7 @@ export interface AppendOptions {
 /**
  * `stored`: all records are on disk and may be acknowledged to the sender, except those at the
  * indexes in `tooLarge`, which went to the dead letters. `full`: an output is too slow; `no_space`:
- * the disk has too little free space; `suspended`: the pipeline is held back. The sender should then
+ * the disk has too little free space; `suspended`: the pipeline is suspended. The sender should then
  * retry all records later, although some may already be stored.
  */
 export type Appended =

@@ -1,12 +1,12 @@
 import { isRecord, type DataRecord, type JsonValue } from './record.js';
 
-/** Why a pipeline is held back although it is enabled. */
+/** Why an enabled pipeline is suspended. */
 export interface Suspension {
   /** A stable code. */
   readonly code: string;
   /** Message for users, written by us, with what to do. */
   readonly message: string;
-  /** When it ends by itself, in milliseconds since the epoch. Absent: when somebody ends it. */
+  /** When it ends, in milliseconds since the epoch. Absent: it has to be lifted. */
   readonly until?: number;
 }
 

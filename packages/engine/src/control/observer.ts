@@ -15,7 +15,7 @@ export interface ObserverParts {
   health: Health;
   deadLetters: DeadLetters;
   log: PipelineLog;
-  /** Returns why the pipeline is held back. */
+  /** Returns why the pipeline is suspended. */
   suspension: () => Suspension | undefined;
 }
 

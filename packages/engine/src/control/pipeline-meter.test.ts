@@ -3,7 +3,7 @@ import type { Meter } from '../pipeline/meter.js';
 import { Collector, deadOutput, graph, numbered, openWorld } from '../testing/pipeline-fixture.js';
 import { above, fast, push } from '../../../../test/support/pipeline-parts.js';
 
-/** Adds up what is metered, by node and kind. */
+/** Sums metered amounts by node and kind. */
 function recording(): { meter: Meter; sums: Record<string, [records: number, bytes: number]> } {
   const sums: Record<string, [number, number]> = {};
   const add = (key: string, records: number, bytes: number): void => {

@@ -47,9 +47,9 @@ export interface RunnerOptions {
   samples?: RecordSamples;
   /** Observes the records on some edges, for longer than this runner lives. */
   schemas?: EdgeSchemas;
-  /** Receives what is counted. */
+  /** Receives each counted amount, for billing. */
   meter?: Meter;
-  /** Holds the pipeline back from the start: see `PipelineRunner.suspend`. */
+  /** Suspends the pipeline from the start: see `PipelineRunner.suspend`. */
   suspension?: Suspension;
   clock?: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */

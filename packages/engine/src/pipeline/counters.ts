@@ -44,7 +44,7 @@ export class Counters {
   /**
    * @param nodeIds saved counts of other nodes, which no longer exist, are dropped
    * @param changed called after every change
-   * @param meter also receives what is counted
+   * @param meter also receives each counted amount
    */
   constructor(nodeIds: readonly string[], saved?: JsonValue, changed?: () => void, meter?: Meter) {
     this.#nodeIds = nodeIds;

@@ -1,5 +1,5 @@
 /**
- * Receives what a pipeline counts at the moment it is counted, to bill for it. Unlike the counts, what
+ * Receives each amount as a pipeline counts it, for billing. Unlike the counts, what
  * a meter has received is not lost when a node is removed. Must not throw.
  */
 export interface Meter {

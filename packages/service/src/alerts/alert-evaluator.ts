@@ -391,7 +391,7 @@ export class AlertEvaluator {
 
   async #save(now: number): Promise<void> {
     const { sequence } = this.#matches;
-    // What is not stored yet is read again.
+    // After a restart, unstored entries are read again.
     if (!this.#matches.isEmpty) return;
     await this.#options.state.save({
       log_sequence: sequence,

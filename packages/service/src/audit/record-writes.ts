@@ -91,8 +91,6 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     if (found !== undefined) changes.locked(snapshotOf(found));
     return found;
   };
-  /** A feature of a user belongs to no organization; its change is in the log of the operator's. */
-  const logOf = (row: FeatureOverride): string => row.organizationId ?? author.organizationId ?? '';
   const notedLocks = async <R>(rows: Promise<R[]>, snapshotOf: (row: R) => Snapshot): Promise<R[]> => {
     const found = await rows;
     for (const row of found) changes.locked(snapshotOf(row));
@@ -116,6 +114,14 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
       changes.removed(id);
       await table.remove(id);
     };
+  const removingIn =
+    (table: { remove(organizationId: string, id: string): Promise<void> }) =>
+    async (organizationId: string, id: string): Promise<void> => {
+      changes.removed(id);
+      await table.remove(organizationId, id);
+    };
+  /** A feature of a user belongs to no organization; its change is in the log of the operator's. */
+  const logOf = (row: FeatureOverride): string => row.organizationId ?? author.organizationId ?? '';
   const noteSecrets = async (connectorId: string): Promise<void> => {
     if (changes.needsSecrets(connectorId)) changes.secretsBefore(connectorId, await secrets.notes([connectorId]));
   };
@@ -124,65 +130,38 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
       ...organizations,
       lock: (id) => notedLock(organizations.lock(id), ofOrganization),
       ...({
-        async insert(row) {
-          await organizations.insert(row);
-          changes.inserted(ofOrganization(row));
-        },
+        insert: inserting(organizations, ofOrganization),
         async update(id, change, at) {
           const row = await organizations.update(id, change, at);
           if (row) changes.updated(ofOrganization(row));
           return row;
         },
-        async remove(id) {
-          changes.removed(id);
-          await organizations.remove(id);
-        },
+        remove: removing(organizations),
       } satisfies Writes<typeof organizations>),
     },
     apiKeys: {
       ...apiKeys,
       lock: (organizationId, id) => notedLock(apiKeys.lock(organizationId, id), ofApiKey),
       ...({
-        async insert(row) {
-          await apiKeys.insert(row);
-          changes.inserted(ofApiKey(row));
-        },
-        async update(row) {
-          await apiKeys.update(row);
-          changes.updated(ofApiKey(row));
-        },
+        insert: inserting(apiKeys, ofApiKey),
+        update: updating(apiKeys, ofApiKey),
       } satisfies Writes<typeof apiKeys>),
     },
     roles: {
       ...roles,
       lock: (organizationId, id) => notedLock(roles.lock(organizationId, id), ofRole),
       ...({
-        async insert(row) {
-          await roles.insert(row);
-          changes.inserted(ofRole(row));
-        },
-        async update(row) {
-          await roles.update(row);
-          changes.updated(ofRole(row));
-        },
-        async remove(organizationId, id) {
-          changes.removed(id);
-          await roles.remove(organizationId, id);
-        },
+        insert: inserting(roles, ofRole),
+        update: updating(roles, ofRole),
+        remove: removingIn(roles),
       } satisfies Writes<typeof roles>),
     },
     memberships: {
       ...memberships,
       lock: (organizationId, userId) => notedLock(memberships.lock(organizationId, userId), ofMembership),
       ...({
-        async insert(row) {
-          await memberships.insert(row);
-          changes.inserted(ofMembership(row));
-        },
-        async update(row) {
-          await memberships.update(row);
-          changes.updated(ofMembership(row));
-        },
+        insert: inserting(memberships, ofMembership),
+        update: updating(memberships, ofMembership),
         async remove(row) {
           changes.removed(row.userId);
           await memberships.remove(row);
@@ -194,32 +173,17 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
       lockOf: (organizationId, email) => notedLock(invitations.lockOf(organizationId, email), ofInvitation),
       lock: (organizationId, id) => notedLock(invitations.lock(organizationId, id), ofInvitation),
       ...({
-        async insert(row) {
-          await invitations.insert(row);
-          changes.inserted(ofInvitation(row));
-        },
-        async remove(organizationId, id) {
-          changes.removed(id);
-          await invitations.remove(organizationId, id);
-        },
+        insert: inserting(invitations, ofInvitation),
+        remove: removingIn(invitations),
       } satisfies Writes<typeof invitations>),
     },
     ssoConnections: {
       ...ssoConnections,
       lock: (organizationId, id) => notedLock(ssoConnections.lock(organizationId, id), ofSsoConnection),
       ...({
-        async insert(row) {
-          await ssoConnections.insert(row);
-          changes.inserted(ofSsoConnection(row));
-        },
-        async update(row) {
-          await ssoConnections.update(row);
-          changes.updated(ofSsoConnection(row));
-        },
-        async remove(organizationId, id) {
-          changes.removed(id);
-          await ssoConnections.remove(organizationId, id);
-        },
+        insert: inserting(ssoConnections, ofSsoConnection),
+        update: updating(ssoConnections, ofSsoConnection),
+        remove: removingIn(ssoConnections),
       } satisfies Writes<typeof ssoConnections>),
     },
     featureOverrides: {
@@ -242,20 +206,10 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     connectors: {
       ...connectors,
       lock: (organizationId, kind, id) => notedLock(connectors.lock(organizationId, kind, id), ofConnector),
-      async lockAll(organizationIds, ids) {
-        const rows = await connectors.lockAll(organizationIds, ids);
-        for (const row of rows) changes.locked(ofConnector(row));
-        return rows;
-      },
+      lockAll: (organizationIds, ids) => notedLocks(connectors.lockAll(organizationIds, ids), ofConnector),
       ...({
-        async insert(row) {
-          await connectors.insert(row);
-          changes.inserted(ofConnector(row));
-        },
-        async update(row) {
-          await connectors.update(row);
-          changes.updated(ofConnector(row));
-        },
+        insert: inserting(connectors, ofConnector),
+        update: updating(connectors, ofConnector),
         async touch(ids) {
           await connectors.touch(ids);
           changes.touched(ids);
@@ -301,50 +255,32 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
           await organizationSecrets.update(row, isRotated);
           changes.updated(ofSecret(row, isRotated));
         },
-        async remove(id) {
-          changes.removed(id);
-          await organizationSecrets.remove(id);
-        },
+        remove: removing(organizationSecrets),
       } satisfies Writes<typeof organizationSecrets>),
     },
     transforms: {
       ...transforms,
       lock: (organizationId, id) => notedLock(transforms.lock(organizationId, id), ofTransform),
       ...({
-        async insert(row) {
-          await transforms.insert(row);
-          changes.inserted(ofTransform(row));
-        },
-        async update(row) {
-          await transforms.update(row);
-          changes.updated(ofTransform(row));
-        },
+        insert: inserting(transforms, ofTransform),
+        update: updating(transforms, ofTransform),
         async touch(ids) {
           await transforms.touch(ids);
           changes.touched(ids);
         },
-        async remove(id) {
-          changes.removed(id);
-          await transforms.remove(id);
-        },
+        remove: removing(transforms),
       } satisfies Writes<typeof transforms>),
     },
     pipelines: {
       ...pipelines,
       lock: (organizationId, id) => notedLock(pipelines.lock(organizationId, id), ofPipeline),
       ...({
-        async insert(row) {
-          await pipelines.insert(row);
-          changes.inserted(ofPipeline(row));
-        },
+        insert: inserting(pipelines, ofPipeline),
         async update(row, before) {
           await pipelines.update(row, before);
           changes.updated(ofPipeline(row));
         },
-        async remove(id) {
-          changes.removed(id);
-          await pipelines.remove(id);
-        },
+        remove: removing(pipelines),
       } satisfies Writes<typeof pipelines>),
     },
     keyValues,
@@ -352,18 +288,9 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
       ...alertRules,
       lock: (organizationId, id) => notedLock(alertRules.lock(organizationId, id), ofAlertRule),
       ...({
-        async insert(row) {
-          await alertRules.insert(row);
-          changes.inserted(ofAlertRule(row));
-        },
-        async update(row) {
-          await alertRules.update(row);
-          changes.updated(ofAlertRule(row));
-        },
-        async remove(id) {
-          changes.removed(id);
-          await alertRules.remove(id);
-        },
+        insert: inserting(alertRules, ofAlertRule),
+        update: updating(alertRules, ofAlertRule),
+        remove: removing(alertRules),
       } satisfies Writes<typeof alertRules>),
     },
     resourceShares: {
@@ -386,10 +313,7 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     sharePolicies: {
       ...sharePolicies,
       ...({
-        async insert(row) {
-          await sharePolicies.insert(row);
-          changes.inserted(ofSharePolicy(row));
-        },
+        insert: inserting(sharePolicies, ofSharePolicy),
         async remove(row) {
           changes.locked(ofSharePolicy(row));
           changes.removed(row.id);

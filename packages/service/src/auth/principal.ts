@@ -73,7 +73,7 @@ export function idOf(principal: Principal): string {
   return principal.type === 'user' ? principal.user.id : principal.session.id;
 }
 
-/** Returns the name of the caller as people know it; a session has that of its creator. */
+/** Returns the display name of the caller. A session has the name of its creator. */
 export function nameOf(principal: Principal): string {
   if (principal.type === 'session') return nameOf(principal.creator);
   return principal.type === 'key' ? principal.key.name : principal.user.username;

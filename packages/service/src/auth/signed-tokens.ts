@@ -35,7 +35,7 @@ export interface SignedTokens {
 /**
  * Creates the tokens of one kind.
  * @param keys 32 bytes each, for this kind only. The first signs and all verify, so that changing the
- *   master key does not end what is open.
+ *   master key does not invalidate existing tokens.
  */
 export function createSignedTokens(
   kind: TokenKind,

@@ -15,16 +15,16 @@ export interface CachedResponse {
   gzip?: () => Uint8Array<ArrayBuffer>;
 }
 
-/** Lists without some types that are kept, for each kind. */
-const MAX_LISTS = 8;
+/** Selects types. */
+type TypeFilter = (type: ConnectorTypeData) => boolean;
 
 export interface ListOptions {
   /** Only these types, in the order of the catalog. */
   typeIds?: readonly string[] | undefined;
   /** Include the fields of each type. */
   config?: boolean | undefined;
-  /** Leaves out the other types. */
-  isOffered?: ((type: ConnectorTypeData) => boolean) | undefined;
+  /** Leaves out the other types. The list is kept for each function. */
+  isOffered?: TypeFilter | undefined;
 }
 
 /**
@@ -80,7 +80,11 @@ export function createCatalogResponses({
     const types = catalog.list(kind);
     const list = (rowOf: (type: ConnectorTypeData) => object) => {
       const rows = new Map(types.map((type) => [type.type_id, JSON.stringify(rowOf(type))]));
-      return { rows, all: compressible(listResponse(rows.values())), offered: new Map<string, CachedResponse>() };
+      return {
+        rows,
+        all: compressible(listResponse(rows.values())),
+        offered: new WeakMap<TypeFilter, CachedResponse>(),
+      };
     };
     // Built on first use: the list with all fields may never be requested.
     let full: ReturnType<typeof list> | undefined;
@@ -96,17 +100,16 @@ export function createCatalogResponses({
     list(kind, { typeIds, config = false, isOffered } = {}) {
       const { rows, all, offered } = config ? kinds[kind].full() : kinds[kind].heads;
       if (!typeIds && !isOffered) return all;
+      const known = typeIds ? undefined : isOffered && offered.get(isOffered);
+      if (known) return known;
       const chosen = catalog
         .list(kind)
         .filter((type) => (typeIds?.includes(type.type_id) ?? true) && (isOffered?.(type) ?? true));
-      const make = () => listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
-      if (typeIds) return make();
-      if (chosen.length === rows.size) return all;
-      // The features of the operator decide it, so there are few different lists.
-      const names = chosen.map(({ type_id }) => type_id).join(' ');
-      const known = offered.get(names) ?? compressible(make());
-      if (offered.size < MAX_LISTS) offered.set(names, known);
-      return known;
+      const response = listResponse(chosen.map(({ type_id }) => rows.get(type_id) ?? ''));
+      if (typeIds || !isOffered) return response;
+      const kept = compressible(response);
+      offered.set(isOffered, kept);
+      return kept;
     },
     type: (kind, typeId) => kinds[kind].types.get(typeId),
   };

@@ -52,5 +52,5 @@ export type FeatureDefaults = Readonly<Record<Feature, boolean>>;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns string[]
 export const features = Object.keys(definitions) as [Feature, ...Feature[]];
 
-/** Returns what is fixed about a feature. */
+/** Returns the definition of a feature. */
 export const definitionOf = (feature: Feature): FeatureDefinition => definitions[feature];

@@ -27,14 +27,25 @@ export async function offeredTo(flags: FeatureFlags, principal: Principal): Prom
     named === undefined && principal.type === 'user'
       ? principal.memberships.map(({ organizationId }) => organizationId)
       : [named];
-  const off = new Set<Feature>();
+  const off: Feature[] = [];
   for (const feature of ['file_outputs', 'beta_types'] as const) {
     const states = await Promise.all(
       organizations.map((organizationId) => flags.isOn(feature, { organizationId, userId })),
     );
-    if (!states.includes(true)) off.add(feature);
+    if (!states.includes(true)) off.push(feature);
   }
-  return off.size === 0 ? undefined : (type) => !featuresOf(type).some((feature) => off.has(feature));
+  return off.length === 0 ? undefined : without(off);
+}
+
+/** One function for each set of features, so that lists of types can be cached by it. */
+const offers = new Map<string, IsOffered>();
+
+/** Returns whether a type is offered without these features. */
+function without(off: readonly Feature[]): IsOffered {
+  const key = off.join(' ');
+  const isOffered = offers.get(key) ?? ((type) => !featuresOf(type).some((feature) => off.includes(feature)));
+  offers.set(key, isOffered);
+  return isOffered;
 }
 
 /** Returns whether a caller is offered a type. Most types depend on no feature. */

@@ -13,7 +13,7 @@ const STATUSES = [
 
 export const Status = z.enum(STATUSES).openapi('PipelineStatusValue', {
   description:
-    '`Disabled`: paused, or held back (`suspension`). `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
+    '`Disabled`: paused, or suspended (`suspension`). `Pending`: no worker runs it yet. `Initializing`: the input or output has not responded yet. `Running`: both have responded. `Throttled`: the source or destination limits the rate, or the buffer is full. `Erroring`: fails repeatedly or permanently, refuses every record, or its dead letters are full. `Unknown`: no recent report from its worker.',
 });
 
 export const Amount = z.object({ bytes: z.int(), records: z.int() }).openapi('Amount');
@@ -34,7 +34,7 @@ const DeadLetters = z
   .openapi('DeadLetterCounts');
 const NextAttempt = z.iso.datetime().openapi({ description: 'When it is tried again. RFC 3339.' });
 
-/** Why a pipeline is held back although it is enabled. */
+/** Why an enabled pipeline is suspended. */
 export const SuspensionBody = z
   .object({
     reason: z.string().openapi({

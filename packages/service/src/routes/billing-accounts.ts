@@ -160,7 +160,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
               .openapi({
                 type: ['string', 'null'],
                 format: 'date-time',
-                description: 'When the pipelines of its organizations are held back. Null: never. RFC 3339.',
+                description: 'When the pipelines of its organizations are suspended. Null: never. RFC 3339.',
               }),
           })
           .openapi('ChangeBillingAccount', { example: { suspend_on: '2030-01-31T00:00:00Z' } }),

@@ -59,7 +59,7 @@ export const AccountBody = z
     current_billing_cycle_start: Timestamp.optional(),
     current_billing_cycle_end: Timestamp.optional(),
     suspend_on: Timestamp.optional().openapi({
-      description: 'From then on, the pipelines of its organizations are held back. RFC 3339.',
+      description: 'From then on, the pipelines of its organizations are suspended. RFC 3339.',
     }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

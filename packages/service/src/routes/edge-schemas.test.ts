@@ -123,7 +123,7 @@ describe.each(eachDatabase())('the schema of the records on an edge, on $name', 
     await expect.poll(async () => (await events())[0]?.event_tags).toEqual(['learning_started']);
   });
 
-  it('is kept while detection is off, and can not be changed then', async () => {
+  it('is kept while detection is off, and cannot be changed then', async () => {
     const path = `/v2/~/pipelines/${pipeline.id}`;
     await append({ kept: 1 });
     await expect.poll(async () => (await schema()).schema).toHaveProperty('kept');

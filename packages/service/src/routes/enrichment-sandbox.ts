@@ -84,7 +84,7 @@ async function attempt(
   try {
     const tools = { type, egress, clock: systemClock, ...lookupsOf(organization.id) };
     const enrichment = connectors(type).createEnrichment?.(openPlan(plan, type), tools);
-    if (!enrichment) throw invalidRequest('This release can not run enrichments of this type.');
+    if (!enrichment) throw invalidRequest('This release cannot run enrichments of this type.');
     const tried = await tryEnrichment(enrichment, record, { signal, mocked: body.use_mocked_data });
     if ('rejected' in tried) throw rejected(tried.rejected);
     // The digits of numbers stay as they are: the record is not parsed again.

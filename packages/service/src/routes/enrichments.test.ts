@@ -180,7 +180,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     expect((await service.call('PUT', path.replace('~', acme.team), key)).status).toBe(412);
     expect(api.requests.length).toBe(requests);
 
-    // What is saved is what was tested.
+    // A configuration that changed during the test is not saved.
     interrupt = () => send('PATCH', `/v2/~/outputs/${id}`, { config: { settings: { ...settings, method: 'PUT' } } });
     const late = await send('PATCH', path, { config: { secrets } });
     expect([late.status, late.body.error_type]).toEqual([409, 'conflict']);
@@ -197,7 +197,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     );
   });
 
-  it('share a secret of the organization, which names them and can not be deleted meanwhile (S32)', async () => {
+  it('share a secret of the organization, which names them and cannot be deleted meanwhile (S32)', async () => {
     const secret = await make('/v2/~/secrets', { name: 'GreyNoise key', value: 'key-1' });
     const settings = { ip_address_path: 'ip', destination_path: 'noise' };
     const config = { settings, secrets: { api_key: { id: secret } } };
@@ -223,7 +223,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     expect((await send('DELETE', `/v2/~/secrets/${secret}`)).status).toBe(204);
   });
 
-  it('name only KV lookup outputs of their own organization, which can not be deleted meanwhile', async () => {
+  it('name only KV lookup outputs of their own organization, which cannot be deleted meanwhile', async () => {
     const globex = await service.tenant('Globex');
     const foreign = await send(
       'POST',
@@ -275,7 +275,7 @@ describe.each(eachDatabase())('enrichments on $name', (databases) => {
     expect((await send('DELETE', `/v3/${acme.id}/organizations/${org}`)).status).toBeLessThan(300);
   });
 
-  it('that a pipeline uses can not be deleted, and are named by it', async () => {
+  it('that a pipeline uses cannot be deleted, and are named by it', async () => {
     const id = await make('/v3/~/enrichments', http());
     const input = await make('/v2/~/inputs', { name: 'In', type: 'monad-http', config: {} });
     const output = await make('/v2/~/outputs', { name: 'Out', type: 'dev-null', config: {} });

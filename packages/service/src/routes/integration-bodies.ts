@@ -17,7 +17,7 @@ const Output = z
       })
       .openapi('NewOutput'),
   ])
-  // No default: generators of clients reject that of a union.
+  // No default: client generators reject a default of a union.
   .optional()
   .openapi({ description: 'An existing output, or one to create. Default: a new one of type `dev-null`.' });
 

@@ -31,7 +31,7 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
   const tag = 'Users';
   const path = '/v1/{org}/invites';
 
-  /** @throws ApiError 400 if nobody could sign in to accept */
+  /** @throws ApiError 400 without any way of signing in to accept */
   async function requireSignIn(email: string): Promise<void> {
     if (signIn.oidc || signIn.localAccounts) return;
     if ((await store.ssoConnections.withDomain(domainOf(email))).length > 0) return;
@@ -103,7 +103,7 @@ export function inviteRoutes({ store, signIn, limits, clock }: RouteContext): Ro
         path,
         tag,
         operation: 'listInvitations',
-        summary: 'List the invitations that nobody has accepted yet',
+        summary: 'List the pending invitations',
         description: 'Oldest first. Expired invitations are left out, and no link is shown again.',
         access: { permission: 'user:read', session: 'deny' },
         params: Org,

@@ -32,7 +32,7 @@ import {
   PasswordForm,
   redirectTo,
   respondWith,
-} from './login-page.js';
+} from './page-route.js';
 import { asProblem } from './login-pages.js';
 
 /** Purposes of tickets whose links open one of these pages. */

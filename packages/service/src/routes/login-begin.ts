@@ -4,7 +4,7 @@ import type { Flow } from '../sign-in/flows.js';
 import { connectionPage, leavePage, paths } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { SsoConnection } from '../store/sso-connections.js';
-import { hereOf, redirectTo, respondWith } from './login-page.js';
+import { hereOf, redirectTo, respondWith } from './page-route.js';
 
 /** Returns the connections by which an address signs in; with an invitation, only those that accept it. */
 export async function connectionsOf(

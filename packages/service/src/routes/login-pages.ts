@@ -21,7 +21,7 @@ import {
   PasswordForm,
   redirectTo,
   respondWith,
-} from './login-page.js';
+} from './page-route.js';
 import { Id } from './schemas.js';
 
 /** Seconds for which a link to a new password is valid. */

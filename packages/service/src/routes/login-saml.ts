@@ -6,7 +6,7 @@ import { finish } from '../sign-in/finish.js';
 import { paths } from '../sign-in/pages/sign-in-pages.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { RouteContext } from './context.js';
-import { cookiesOf, EXPIRED, pageRoute, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, EXPIRED, pageRoute, redirectTo, respondWith } from './page-route.js';
 import { Id } from './schemas.js';
 
 /** Seconds between the response of the provider and the page that continues with it. */
@@ -122,7 +122,7 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         const flow = flows.require(cookiesOf(c));
         if (!ticket || !flow.saml) throw new SignInProblem('expired');
         const { connectionId, identity } = Content.parse(ticket.content);
-        // A response that belongs to the request of another browser: somebody else's sign-in.
+        // The response belongs to a request from another browser.
         if (flow.saml.connectionId !== connectionId || flow.saml.requestId !== identity.requestId) {
           throw new SignInProblem('expired');
         }

@@ -11,7 +11,7 @@ import { paths } from '../sign-in/pages/sign-in-pages.js';
 import { readReturnTo } from '../sign-in/return-to.js';
 import { SignInProblem } from '../sign-in/sign-in-problem.js';
 import type { RouteContext } from './context.js';
-import { cookiesOf, errorPages, EXPIRED, pageErrors, pageResponse, redirectTo, respondWith } from './login-page.js';
+import { cookiesOf, errorPages, EXPIRED, pageErrors, pageResponse, redirectTo, respondWith } from './page-route.js';
 import { Id } from './schemas.js';
 
 const Token = z.string().min(1).max(4_000);
@@ -30,7 +30,7 @@ const tag = 'Sign-in';
 const SENT = 'The mail was sent.';
 const INVALID_BODY = 'The body is not valid.';
 const NOT_CONSOLE = 'A browser may call this only from a page in CONSOLE_ORIGINS.';
-const UNAVAILABLE = 'The database does not respond, or too many people sign in at the moment.';
+const UNAVAILABLE = 'The database does not respond, or too many sign-ins are in progress.';
 /** Seconds for which the link of a mail is valid. */
 const VERIFY_TTL = 86_400;
 
@@ -188,7 +188,7 @@ export function loginRoutes(context: RouteContext): Route[] {
         const expected = Buffer.from(challenge, 'base64url');
         const loaded = await store.signIns.load(signInId);
         if (!loaded || expected.length !== proof.length || !timingSafeEqual(expected, proof)) {
-          // The code may have been stolen: nobody gets the sign-in.
+          // The code may have been stolen: end the sign-in.
           if (loaded) await store.signIns.end(signInId);
           throw invalidRequest('The code is not valid: unknown, used, expired, or of another code_verifier.');
         }

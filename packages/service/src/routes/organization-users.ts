@@ -241,7 +241,7 @@ const familyOf = async (tables: Tables, { id, parentId }: Organization): Promise
   parentId === null ? [id, ...(await tables.organizations.teamIds(id))] : [id, parentId];
 
 /**
- * Reads and locks a member whom a caller may change: nobody changes members who may do more.
+ * Reads and locks a member. A caller can't change members with more permissions.
  * @throws ApiError 403, 404, or 409 for an inherited role
  */
 async function ownMember(
@@ -265,7 +265,7 @@ async function ownMember(
 }
 
 /**
- * Requires that somebody can still administer an organization after a user lost a role. API keys may
+ * Requires that an organization keeps an administrator after a user lost a role. API keys may
  * remove the last administrator, because they are another way in.
  * @param lost the membership as it was before
  * @throws ApiError 409

@@ -24,7 +24,7 @@ const fields = {
   timeframe: z.enum(TIMEFRAMES).openapi({ description: 'A day or a calendar month, in UTC.' }),
   action: z.enum(QUOTA_ACTIONS).openapi({
     description:
-      '`DISABLE`: once the limit is reached, pipelines are held back until the period ends. `NONE`: it is only logged.',
+      '`DISABLE`: once the limit is reached, pipelines are suspended until the period ends. `NONE`: it is only logged.',
   }),
 };
 

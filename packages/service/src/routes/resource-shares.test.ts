@@ -205,7 +205,7 @@ describe.each(eachDatabase())('shares on $name', (databases) => {
       }
     });
 
-    it('can not be overridden, and no team gets more than outputs', async () => {
+    it('cannot be overridden, and no team gets more than outputs', async () => {
       const team = await newTeam('A');
       const output = await newOutput();
       await shareWith('component', output.id, team);

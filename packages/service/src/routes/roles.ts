@@ -24,7 +24,7 @@ const RoleBody = z
     name: z.string(),
     description: z.string(),
     permissions: z.array(PermissionBody),
-    protected: z.boolean().openapi({ description: 'True for the default roles, which nobody can change.' }),
+    protected: z.boolean().openapi({ description: 'True for the default roles, which cannot be changed.' }),
     created_at: z.iso.datetime().optional().openapi({ description: 'Absent for a default role.' }),
     updated_at: z.iso.datetime().optional().openapi({ description: 'Absent for a default role.' }),
   })

@@ -293,6 +293,6 @@ export function ssoConnectionRoutes({ store, signIn, clock, principals }: RouteC
   ];
 }
 
-/** The provider of a connection can sign in as any of its users, so its choice is theirs all together. */
+/** Requires every permission, because the provider can sign in as any user of the connection. */
 const requireAll = (principal: Principal): void =>
   requirePermissions(principal, permissions, 'To decide who signs in, the caller lacks the permission');

@@ -12,7 +12,7 @@ const START = Date.UTC(2030, 0, 30, 20, 10);
 const records = (count: number) => Array.from({ length: count }, (_, n) => JSON.stringify({ n, level: n % 2 }));
 const bytesOf = (lines: readonly string[]) => lines.join('').length;
 const ALL = records(100);
-/** What is left of `ALL` by the condition. */
+/** The records of `ALL` that pass the condition. */
 const ODD = ALL.filter((_, n) => n % 2 === 1);
 
 const at = (time: number) => new Date(time).toISOString();

@@ -209,7 +209,7 @@ export function usageRoutes({ store, clock }: RouteContext): Route[] {
   ];
 }
 
-/** @param first start of the window, in minutes: that of a row without an interval */
+/** @param first start of the window, in minutes, which is the start of a row without an interval */
 const startOf = ({ start }: Row, first: number): string =>
   new Date((start === 0 ? first : start) * MINUTE).toISOString();
 

@@ -79,7 +79,7 @@ describe.each(eachDatabase())('users on $name', (databases) => {
     return (await service.call('POST', `/v2/${tenant.team}/roles`, { key: tenant.key, body })).body.id;
   }
 
-  it('can not change an inherited role in the team', async () => {
+  it('cannot change an inherited role in the team', async () => {
     const ana = await signedInUser(service, acme.id, 'reader');
     for (const answer of [await patch(acme.team, ana.id, 'admin'), await remove(acme.team, ana.id)])
       expect([answer.status, answer.body.error]).toEqual([409, expect.stringContaining('parent organization')]);
@@ -113,7 +113,7 @@ describe.each(eachDatabase())('users on $name', (databases) => {
     expect(list.body.organizations).toMatchObject([{ id: acme.team }]);
   });
 
-  it('can not give what they lack, in a role, a key, an invitation or to a member', async () => {
+  it('cannot give what they lack, in a role, a key, an invitation or to a member', async () => {
     const limited = ['user:read', 'user:write', 'user:delete', 'role:write', 'apikey:write', 'input:read'];
     const ana = await signedInUser(service, acme.id, await roleWith(...limited));
     const bo = await signedInUser(service, acme.team, 'reader');
@@ -146,7 +146,7 @@ describe.each(eachDatabase())('users on $name', (databases) => {
     expect((await service.call('GET', `/v1/${acme.id}/users`, { user: boss.token })).status).toBe(200);
   });
 
-  it('can not leave an organization without an administrator, also two at the same time', async () => {
+  it('cannot leave an organization without an administrator, also two at the same time', async () => {
     const tenant = await service.tenant('Alone');
     const [ana, bo] = [
       await signedInUser(service, tenant.id, 'admin'),
@@ -168,7 +168,7 @@ describe.each(eachDatabase())('users on $name', (databases) => {
     expect((await service.call('POST', `/v1/${tenant.id}/users/leave`, { key: tenant.key })).status).toBe(403);
   });
 
-  it('of another organization can not be added, and are not told apart from unknown ones', async () => {
+  it('of another organization cannot be added, and are not told apart from unknown ones', async () => {
     const other = await service.tenant('Other');
     const stranger = await signedInUser(service, other.id, 'reader');
     const add = (user_id: string, credential: object = { key: acme.key }) =>
@@ -280,7 +280,7 @@ describe.each(eachDatabase())('users on $name', (databases) => {
     expect([(await mint(acme.team, late.token)).status, token === late.token]).toEqual([400, false]);
   });
 
-  it('end with their role: a role that somebody has can not be deleted', async () => {
+  it('end with their role: a role that somebody has cannot be deleted', async () => {
     const role = await roleWith('input:read');
     const ana = await signedInUser(service, acme.id, role);
     const invite = { email: 'invited@example.com', role_id: role };

@@ -61,7 +61,7 @@ export class DestinationError extends Error {
   }
 }
 
-/** What is digested. The digests of one purpose say nothing about those of another. */
+/** Purpose of a digest. Digests of different purposes can't be compared. */
 export type DigestPurpose = (typeof DIGEST_PURPOSES)[number];
 const DIGEST_PURPOSES = ['api-key', 'request', 'destination', 'ingest', 'ticket', 'recovery-code', 'account'] as const;
 

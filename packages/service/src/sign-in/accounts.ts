@@ -143,7 +143,7 @@ export function createAccounts({ store, clock }: { store: Store; clock: Clock })
       if (before) {
         // The address may have passed on to another person at the provider.
         const other = await store.users.identityAt(before.id, 'oidc', identity.issuer);
-        // A local account with an address that nobody confirmed may have been created by somebody else.
+        // Another person may have created a local account with an unconfirmed address.
         const isDoubtful = before.emailVerifiedAt === null && (await store.users.credentials(before.id)) !== undefined;
         if (other || isDoubtful) throw new SignInProblem('taken');
       }

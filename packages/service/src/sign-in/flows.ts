@@ -22,9 +22,9 @@ export interface AccountSetup {
 }
 
 /**
- * The state of one sign-in. It is kept in a cookie of the browser that started it, encrypted, so that
- * nobody can finish a sign-in in the browser of somebody else, and so that anonymous requests store
- * nothing in the database.
+ * The state of one sign-in. It is kept encrypted in a cookie of the browser that started it, so that
+ * the sign-in can't be completed in another browser, and anonymous requests store nothing in the
+ * database.
  */
 export interface Flow {
   /** Sent back by each form of the sign-in. */

@@ -178,7 +178,7 @@ describe('an invitation', () => {
     }
   });
 
-  it('can not smuggle headers or recipients into a mail', async () => {
+  it('cannot smuggle headers or recipients into a mail', async () => {
     const before = mails.mails.length;
     for (const email of [
       'a@example.com\r\nBcc: all@example.com',
@@ -378,7 +378,7 @@ describe('a lost password or phone', () => {
     expect((await browser.submit('/login/code', { code: codeOf(fresh) })).status).toBe(200);
   });
 
-  it('can not be replaced with an access token alone: the page asks for the password', async () => {
+  it('cannot be replaced with an access token alone: the page asks for the password', async () => {
     const { secret, token: user } = await join('stolen@example.com');
     const { body } = await service.call('POST', '/v3/users/mfa', { user });
     expect(body.ticket_url).toBe(`${PUBLIC_URL}/login/link?token=${body.ticket_id}`);

@@ -123,7 +123,7 @@ describe('sign-in at the provider of the operator', () => {
     expect([page.status, page.html]).toEqual([403, expect.stringContaining('Another account has this e-mail address')]);
   });
 
-  it('does not link an account whose address nobody confirmed, and links one that the operator created', async () => {
+  it('does not link an account whose address is not confirmed, and links one that the operator created', async () => {
     const now = new Date(service.clock.now());
     const user = { connectionId: null, username: 'X', emailVerifiedAt: null, createdAt: now, updatedAt: now };
     const doubtful = { id: 'doubtful', email: 'finn@example.com', ...user };

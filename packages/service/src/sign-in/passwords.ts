@@ -43,7 +43,7 @@ export function createPasswords(cost: PasswordCost = DEFAULT_PASSWORD_COST): Pas
   async function derive(password: string, salt: Buffer, { logN, r, p }: PasswordCost): Promise<Buffer> {
     if (waiting >= MAX_WAITING) {
       const headers = { 'Retry-After': '10' };
-      throw new ApiError(503, 'unavailable', 'Too many people sign in at the moment. Retry later.', { headers });
+      throw new ApiError(503, 'unavailable', 'Too many sign-ins are in progress. Retry later.', { headers });
     }
     waiting += 1;
     try {

@@ -416,7 +416,7 @@ describe('the provider of an organization', () => {
     expect((await whoAmI(boss.token, attacker.tenant.id)).status).toBe(403);
   });
 
-  it('is not believed about addresses of other domains, and can not take a domain', async () => {
+  it('is not believed about addresses of other domains, and cannot take a domain', async () => {
     const { id, tenant } = await connect({ email_domains: ['mine.example'], default_role_id: 'admin' });
     const page = await signInAs(id, { email: 'boss@victim.example' });
     expect([page.status, page.html]).toEqual([403, expect.stringContaining('another organization')]);
@@ -426,7 +426,7 @@ describe('the provider of an organization', () => {
     expect(textOf(shown.html, 'h1')).toBe('Enter your password');
   });
 
-  it('can not accept invitations of other organizations', async () => {
+  it('cannot accept invitations of other organizations', async () => {
     const other = await service.tenant('Inviting');
     const { body: link } = await invite(other, 'ana@acme.example', 'admin');
     const { id } = await connect({ default_role_id: 'reader' });

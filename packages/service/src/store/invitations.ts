@@ -4,7 +4,7 @@ import type { Queries } from './database.js';
 import type { Page, Rows } from './store.js';
 import { invitations as table } from './tables.js';
 
-/** An invitation to an organization that nobody has accepted yet. Its link contains a token. */
+/** A pending invitation to an organization. Its link contains a token. */
 export type Invitation = InferSelectModel<typeof table>;
 
 export interface Invitations {

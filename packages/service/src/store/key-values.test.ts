@@ -159,7 +159,7 @@ describe.each(eachDatabase())('key-value tables on $name', (databases) => {
     expect(await get(['a'])).toEqual({ a: 'new' });
   });
 
-  it('entries of a deleted output, or organization, can not be read and are deleted by the sweeper', async () => {
+  it('entries of a deleted output, or organization, cannot be read and are deleted by the sweeper', async () => {
     const initech = await organization('Initech');
     const [one, other] = [await table(), await table(undefined, initech)];
     await one.put({ a: '1' });

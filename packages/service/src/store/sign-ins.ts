@@ -18,7 +18,7 @@ export interface LoadedSignIn {
 /** Something that can be redeemed once, such as the link of a mail. */
 export type SignInTicket = InferSelectModel<typeof tickets>;
 
-/** Sign-ins, and what is redeemed in the course of one. The audit log does not contain them. */
+/** Sign-ins and their one-time tickets. The audit log does not contain them. */
 export interface SignIns {
   start(signIn: SignIn): Promise<void>;
   /** Returns a sign-in with its user and memberships, in one query. */

@@ -519,7 +519,7 @@ export const billingAccounts = pgTable('billing_accounts', {
   name: text('name').notNull(),
   description: text('description').notNull(),
   billingEmail: text('billing_email').notNull(),
-  /** From then on, the pipelines of its organizations are held back. */
+  /** From then on, the pipelines of its organizations are suspended. */
   suspendOn: timestamptz('suspend_on'),
   createdAt: timestamptz('created_at').notNull(),
   updatedAt: timestamptz('updated_at').notNull(),
@@ -566,7 +566,7 @@ export const billingRoleUsers = pgTable('billing_role_users', {
 
 export const LIMIT_TYPES = ['egress_bytes', 'ingress_bytes'] as const;
 export const TIMEFRAMES = ['month', 'day'] as const;
-/** `DISABLE`: pipelines are held back once the limit is reached. `NONE`: it is only logged. */
+/** `DISABLE`: pipelines are suspended once the limit is reached. `NONE`: it is only logged. */
 export const QUOTA_ACTIONS = ['NONE', 'DISABLE'] as const;
 
 export const quotas = pgTable('quotas', {

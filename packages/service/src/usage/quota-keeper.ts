@@ -38,7 +38,7 @@ export class QuotaKeeper {
     this.#options = options;
   }
 
-  /** Returns why the pipelines of an organization are held back. */
+  /** Returns why the pipelines of an organization are suspended. */
   suspensionOf(organizationId: string): Suspension | undefined {
     return this.#suspensions.get(organizationId);
   }
@@ -105,7 +105,7 @@ export class QuotaKeeper {
         allowance[direction] = Math.min(allowance[direction], left);
       } else if (quota.action === 'DISABLE') {
         const known = found.suspensions.get(id)?.until ?? 0;
-        // Of several, the one that lasts longest says when the pipelines continue.
+        // The quota that ends last determines when the pipelines continue.
         if (end > known) found.suspensions.set(id, { code: 'quota', message: messageOf(quota, end), until: end });
       }
     }

@@ -1,4 +1,4 @@
-/** Types of outputs that store nothing, so that nobody pays for them. */
+/** Types of outputs that store nothing and cost nothing. */
 const NOT_BILLABLE: readonly string[] = ['dev-null'];
 
 export const BILLING_TYPES = ['billable', 'non_billable'] as const;

@@ -144,7 +144,7 @@ describe.each(eachDatabase())('the usage meter on $name', (databases) => {
     await appendFile(path, '[0,31');
     node.add('in', 'ingress', 1, 2);
     await turn();
-    // The torn line has swallowed the one after it; the next one has everything.
+    // The torn write corrupts the following line, too; the next line contains all amounts.
     node.add('in', 'ingress', 1, 4);
     await turn();
     expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(5);

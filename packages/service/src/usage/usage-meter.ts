@@ -33,8 +33,8 @@ interface Allowance {
  * Counts what the pipelines of this process receive and deliver, by node and minute, for longer than
  * the pipelines live.
  *
- * What is acknowledged to senders is in a journal on disk before they get the response, what destinations have
- * acknowledged a moment later, so a kill loses one batch of an output at most. `flush` adds it to the
+ * Amounts of senders are in a journal on disk before the sender gets the response. Amounts of outputs are
+ * written at the end of the turn of the event loop, so a kill loses at most one batch of an output. `flush` adds it to the
  * database: as numbered batches, of which the database adds each once.
  */
 export class UsageMeter {
@@ -221,14 +221,14 @@ export class UsageMeter {
     if (before > 0 && allowance[direction] <= 0) queueMicrotask(() => this.onUsedUp(organizationId));
   }
 
-  /** Writes after what is counted in the same step, before anything that waits for this step. */
+  /** Writes in a microtask: after all amounts of this step, before the code that awaits it. */
   #writeSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     queueMicrotask(() => this.#write());
   }
 
-  /** Writes at the end of this turn of the event loop, or before with what is written soon. */
+  /** Writes at the end of this turn of the event loop, or earlier together with `#writeSoon`. */
   #writeLater(): void {
     if (this.#isDue || this.#isDueLater) return;
     this.#isDueLater = true;

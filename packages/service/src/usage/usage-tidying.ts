@@ -5,7 +5,7 @@ import { DAY, HOUR, minuteOf } from './periods.js';
 const BY_MINUTE = DAY + HOUR;
 
 /**
- * Returns a function that moves older usage to the hours it belongs to, and deletes what is not kept.
+ * Returns a function that aggregates older usage by hour and deletes expired usage.
  * It does so once an hour, however often it is called.
  * @param days days for which usage is kept
  */

@@ -177,7 +177,7 @@ describe('the usage webhook', () => {
     for (let count = 1; count <= 2; count += 1) {
       await send();
       await send();
-      // What is added meanwhile is not in the repeated request.
+      // The retry has the same body, without usage added since.
       await use(1, { at: START });
       now += 10 * MINUTE;
     }

@@ -35,7 +35,7 @@ const MAX_PAUSE = 5 * MINUTE;
 export const dueAt = (hour: number): Date => new Date((hour + 1) * HOUR + MINUTE);
 
 /**
- * Returns a function that sends what is due to the webhook of the host, at least once, with an
+ * Returns a function that delivers finished hours to the host's webhook, at least once, with an
  * idempotency key for each organization, pipeline and hour, signed as in Standard Webhooks
  * (https://www.standardwebhooks.com).
  *

@@ -82,7 +82,7 @@ export const thresholdAlert = defineRuleType({
       judge(counts, { isEnabled, status }): Verdict {
         const value = metric.valueOf(counts);
         if (isAbove) {
-          // What is missing could only be added.
+          // Missing samples could only increase the value.
           if (value > metric.threshold) return 'holds';
           // The waits between the attempts of a failing node become longer than a short window.
           const isFailing = config.type === 'errors' && status === 'Erroring';

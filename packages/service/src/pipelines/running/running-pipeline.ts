@@ -52,7 +52,7 @@ export interface RunningTools extends ComponentTools {
   /** Stores where an input that delivers alerts begins, unless it is stored. */
   beginFeed?: (pipelineId: string, nodeId: string) => Promise<void>;
   meter: Pick<UsageMeter, 'of'>;
-  /** Returns why the pipelines of an organization are held back. */
+  /** Returns why the pipelines of an organization are suspended. */
   suspensionOf: (organizationId: string) => Suspension | undefined;
   limits: () => Partial<RunnerLimits>;
 }
