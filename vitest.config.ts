@@ -12,8 +12,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // Many tests wait for processes, browsers and disks rather than compute.
-    maxWorkers: 6,
+    maxWorkers: 4,
     projects: [
       {
         extends: true,

@@ -239,7 +239,7 @@ describe('html', () => {
 /** Returns whether the form has focus: the page sees the frame's host element as active. */
 const focusedFrame = (page: Page) => page.evaluate(() => document.activeElement?.localName === 'connector-frame');
 
-describe.each(longOr(allPages, ['html', 'vue'] as const))('%s', (kind) => {
+describe.each(longOr(allPages, ['vue'] as const))('%s', (kind) => {
   test('shows why a session failed in place of the form and recovers on retry', async () => {
     const page = await open(kind);
     // Fails until the click: the frame may request the session once more after the error has
