@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import SlowFirst from './test/support/slow-first.ts';
 
 // Resolve packages to their sources, so that tests never run against a stale build.
 const resolve = { conditions: ['source', 'default'] };
@@ -12,7 +13,9 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 4,
+    // Many files wait for processes, browsers and disks rather than compute.
+    maxWorkers: 6,
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         extends: true,
