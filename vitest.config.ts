@@ -13,8 +13,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    // Many files wait for processes, browsers and disks rather than compute.
-    maxWorkers: 6,
+    // Each worker loads the modules of the service once more, so further ones do not pay off.
+    maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
     projects: [
       {

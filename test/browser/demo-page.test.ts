@@ -23,7 +23,7 @@ const lists = (page: Page) => page.getByRole('heading', { name: 'Connect your da
 const refuse = (route: Route) =>
   route.fulfill({ status: 502, json: { code: 'upstream_error', message: 'The service is down.' } });
 
-describe.each(longOr(['script', 'react', 'vue'] as const, ['script', 'react'] as const))('%s', (kind) => {
+describe.each(longOr(['script', 'react', 'vue'] as const, ['react'] as const))('%s', (kind) => {
   test('creates, shows the id, edits and reloads a connector that other tenants cannot see', async () => {
     const page = await open(kind);
     await product(page, 'Synthetic Data').click();

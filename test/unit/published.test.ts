@@ -211,7 +211,7 @@ const uses: Record<PublicPackage, Use> = {
   },
 };
 
-describe.each(longOr<readonly PublicPackage[]>(publicPackages, ['core', 'host', 'react']))(
+describe.each(longOr<readonly PublicPackage[]>(publicPackages, ['core', 'react']))(
   'an empty project that installs %s',
   { concurrent: true },
   (name) => {

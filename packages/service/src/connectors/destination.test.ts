@@ -14,13 +14,8 @@ describe('a stored secret after a change of destination or transport (S03, S32)'
   const databases = anyDatabase();
   const moves = allTypes().flatMap(movesOf);
   const day = Math.floor(Date.now() / 86_400_000);
-  /** The short run tries one field of each type, and another one each day. */
-  const tried = long
-    ? moves
-    : allTypes().flatMap((type) => {
-        const own = movesOf(type);
-        return own.slice(day % own.length).slice(0, 1);
-      });
+  /** The short run tries a third of them, and another third each day. */
+  const tried = long ? moves : moves.filter((_move, index) => (index + day) % 3 === 0);
   const reached: string[] = [];
   let service: TestService;
   let acme: Tenant;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
 import { eachDatabase } from '../../../../test/support/databases.js';
+import { long } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { openStored } from '../../../../test/support/stored-secrets.js';
 
@@ -161,8 +162,9 @@ describe.each(eachDatabase())('connectors on $name', (databases) => {
         ['/secrets/api_key', 'required'],
       ]),
     );
-    const long = okta({}, { name: 'n'.repeat(201), description: 'd'.repeat(2_001) });
-    const issues = (await service.call('POST', inputs, { key: acme.key, body: long })).body.additional_details.issues;
+    const tooLong = okta({}, { name: 'n'.repeat(201), description: 'd'.repeat(2_001) });
+    const issues = (await service.call('POST', inputs, { key: acme.key, body: tooLong })).body.additional_details
+      .issues;
     expect(issues.map(({ path }: Record<string, string>) => path)).toEqual(['/name', '/description']);
   });
 
@@ -201,10 +203,12 @@ describe.each(eachDatabase())('connectors on $name', (databases) => {
     expect(await service.store.secrets.ofConnector(made.id)).toEqual([]);
   });
 
-  it('accepts the example of every catalog type', async () => {
+  it('accepts the example of every catalog type, in the short run of a third each day', async () => {
+    const day = Math.floor(Date.now() / 86_400_000);
     for (const kind of ['input', 'output'] as const) {
       const types = (await service.call('GET', `/v1/${kind}s`, { key: acme.key })).body;
-      for (const { type_id } of types) {
+      for (const [index, { type_id }] of types.entries()) {
+        if (!long && (index + day) % 3 !== 0) continue;
         const body = exampleBody(typeOf(kind, type_id));
         const made = await service.call('POST', `/v2/${acme.team}/${kind}s`, { key: acme.key, body });
         expect(made.status, `${type_id}: ${made.text}`).toBe(200);

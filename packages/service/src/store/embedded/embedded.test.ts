@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { pino, type Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { longOr } from '../../../../../test/support/long.js';
+import { long, longOr } from '../../../../../test/support/long.js';
 import type { Database } from '../database.js';
 import { loadMigrations, migrate } from '../migrate.js';
 import { openDatabase } from '../open-database.js';
@@ -185,7 +185,7 @@ describe('a folder of PGlite', () => {
     expect(await ask(await open(), row)).toBe(moved);
   });
 
-  it('is copied again if a kill interrupted the copy, and not if it was complete', async () => {
+  it.runIf(long)('is copied again if a kill interrupted the copy, and not if it was complete', async () => {
     await createPglite();
     await mkdir(join(folder, 'postgres.new'), { recursive: true, mode: 0o700 });
     const first = await openDatabase({ folder }, log);
