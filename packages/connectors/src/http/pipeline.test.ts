@@ -78,6 +78,8 @@ test('delivers all good records through every kind of failure, and counts bad on
 
   const good = numbersUpTo(2_000).filter((n) => !bad.has(n));
   await expect.poll(async () => (await runner.state()).egress.records).toBe(good.length);
+  // Good records are counted when they are written, bad ones once they are stored.
+  await expect.poll(async () => (await runner.state()).errors).toBe(bad.size);
   await expect.poll(() => status(runner)).toBe('Running');
   const state = await runner.state();
   expect(state).toMatchObject({ ingress: { records: 2_000 }, egress: { records: good.length } });
