@@ -19,6 +19,7 @@ const sections = [
   'alerts',
   'engine',
   'delivery',
+  'polling',
   'enrichments',
   'metering',
   'frame',
