@@ -177,6 +177,6 @@ export default async function polling() {
     }
   } finally {
     vendor.close();
-    await real.close?.();
+    real.close?.();
   }
 }
