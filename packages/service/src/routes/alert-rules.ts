@@ -38,7 +38,7 @@ const fields = {
     .array(Id)
     .max(MAX_PIPELINES)
     .default([])
-    .openapi({ description: 'The pipelines that the rule is about. Empty: all, also later ones.' }),
+    .openapi({ description: 'The pipelines that the rule is about. Empty: all, also later ones. No effect on a rule about costs.' }),
   invert_selection: z
     .boolean()
     .default(false)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestClock, type TestService } from '../../../../test/support/service.js';
 import { signedInUser } from '../../../../test/support/users.js';
+import { currentCost } from '../billing/current-cost.js';
 import { costInCents } from '../billing/statement.js';
 import { storageCosts } from '../billing/storage-cost.js';
 import { billingPermissions } from '../permissions.js';
@@ -320,6 +321,13 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const exported = await get(`/v3/${one}/usage?${window}`);
     expect(exported.usage[0].egress.bytes).toBe(3_000_000_001);
     expect(await statement()).toMatchObject({ is_final: false, lines: [{}, { quantity: 1e12, amount_cents: 25_000 }] });
+    // The cost that a budget is compared with is the total of the statement: 25,000 + 4,900 cents.
+    expect(await currentCost(service.store, one, clock.now())).toEqual({
+      of: 'invoice',
+      billingAccountId: id,
+      period: { start: Date.UTC(2032, 3, 1), end: Date.UTC(2032, 4, 1) },
+      nanodollars: 299_000_000_000n,
+    });
     // A deleted account can still be read.
     await must('DELETE', `${path}/organizations/${one}`);
     await must('DELETE', path);
@@ -334,6 +342,10 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const period = { start: clock.now() - HOUR, end: clock.now() + HOUR };
     expect(await storageCosts(service.store, id, period)).toMatchObject([{ type: 's3', postFilter: 115_000_000n }]);
     expect(await storageCosts(service.store, id, { start: 0, end: HOUR })).toEqual([]);
+    // Nobody bills the organization, so this is what it costs in this month.
+    const cost = { of: 'storage', period: { start: Date.UTC(2032, 3, 1), end: Date.UTC(2032, 4, 1) } };
+    expect(await currentCost(service.store, id, clock.now())).toEqual({ ...cost, nanodollars: 115_000_000n });
+    expect((await currentCost(service.store, id, Date.UTC(2032, 4, 1))).nanodollars).toBe(0n);
   });
 
   it('a user manages what the one organization has in which they may', async () => {
