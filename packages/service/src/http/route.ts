@@ -152,6 +152,8 @@ export interface Route {
   reveal?: Reveal;
   /** Responds to an error with a page, because a person reads it. Default: JSON. */
   renderError?: (rejection: ApiError) => Promise<Response>;
+  /** Only requests that accept HTML get the page of `renderError`; programs get JSON. */
+  negotiatesErrors?: true;
 }
 
 /** A call whose parts the route's own schemas have parsed. */
