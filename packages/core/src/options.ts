@@ -5,6 +5,7 @@
 export {
   attributeOf,
   callbackOptions,
+  either,
   formOptions,
   frameOptions,
   text,
