@@ -37,7 +37,7 @@ const VERIFY_TTL = 86_400;
 /** Routes by which users sign in, and by which clients get and end their tokens. */
 export function loginRoutes(context: RouteContext): Route[] {
   const { signIn, accessControl } = context;
-  const { flows, oidc, store, tokens } = signIn;
+  const { oidc, store, tokens } = signIn;
   const tokenResponse = { status: 200, description: 'The tokens.', schema: TokenBody } as const;
 
   /** Only a console may call these from a browser. They take no cookies. */
