@@ -38,7 +38,7 @@ const wrong: { option: string; value: unknown; says: string }[] = [
   { option: 'container', value: undefined, says: 'container: "undefined" is not an element' },
   { option: 'container', value: null, says: 'container: "null" is not an element' },
   { option: 'container', value: 5, says: 'container: "5" is not an element' },
-  { option: 'kind', value: 'inputs', says: 'kind: "inputs" is not input, output, or enrichment' },
+  { option: 'kind', value: 'inputs', says: 'kind: "inputs" is not input or output or enrichment' },
   { option: 'kind', value: undefined, says: 'kind: "undefined" is not set: use the option or the attribute kind' },
   { option: 'typeId', value: '', says: 'typeId: "" is not set: use the option or the attribute type-id' },
   { option: 'typeId', value: 42, says: 'typeId: "42" is not a string' },

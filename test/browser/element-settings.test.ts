@@ -85,7 +85,7 @@ test('the token is not in the DOM', async () => {
 test.each([
   ['appearance', '{colorPrimary: red}', 'appearance: "{colorPrimary: red}" is not JSON'],
   ['stylesheets', 'a.css', 'stylesheets: "a.css" is not JSON'],
-  ['kind', 'inputs', 'kind: "inputs" is not input, output, or enrichment'],
+  ['kind', 'inputs', 'kind: "inputs" is not input or output or enrichment'],
   ['frame-origin', 'javascript:alert(1)', expect.stringContaining('frameOrigin')],
 ])('%s="%s" is reported as an error and creates no frame', async (name, value, message) => {
   const page = await open(tag(`kind="input" type-id="okta-systemlog" ${session}`), { define: false });

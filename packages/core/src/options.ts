@@ -5,7 +5,6 @@
 export {
   attributeOf,
   callbackOptions,
-  either,
   formOptions,
   frameOptions,
   text,

@@ -1,4 +1,4 @@
-import { either, type Option } from '@connector-frame/core/options';
+import type { Option } from '@connector-frame/core/options';
 import { elementOptions, type CompleteOptions, type ElementOptions } from './element-options.js';
 
 /**
@@ -13,7 +13,7 @@ export const MISSING_AFTER = 3000;
 export function findProblem(options: ElementOptions): string | undefined {
   const { kind } = options;
   const kinds = elementOptions.kind.values;
-  if (kind && !kinds.includes(kind)) return `kind: "${kind}" is not ${either(kinds)}`;
+  if (kind && !kinds.includes(kind)) return `kind: "${kind}" is not ${kinds.join(' or ')}`;
   for (const [name, { type }] of Object.entries<Option<unknown>>(elementOptions)) {
     const value: unknown = Object(options)[name];
     if (typeof value === 'string' && type === 'object') return `${name}: "${value}" is not JSON`;

@@ -1,7 +1,7 @@
 import { ConnectorFrameError } from '../connector-frame-error.js';
 import { attempt, frameUrl } from '../frame-url.js';
 import type { ConnectorFrameOptions } from './connector-frame-options.js';
-import { attributeOf, callbackOptions, either, formOptions, frameOptions, type OptionTable } from './option-table.js';
+import { attributeOf, callbackOptions, formOptions, frameOptions, type OptionTable } from './option-table.js';
 
 type Values = { -readonly [K in keyof ConnectorFrameOptions]?: ConnectorFrameOptions[K] } & Record<string, unknown>;
 
@@ -32,7 +32,7 @@ export function checkOptions(given: UncheckedOptions): CheckedOptions {
     const isOptional = session ? fetchSession && !sessionToken : !required;
     if (!(value || isOptional)) reject(name, 'set: use the option or the attribute ' + attributeOf(name));
     if (value !== undefined && typeof value !== type) reject(name, 'a ' + type);
-    if (values && !values.includes(value)) reject(name, either(values));
+    if (values && !values.includes(value)) reject(name, values.join(' or '));
     checked[name] = value;
   }
   // Functions are not sent either: JSON has none.

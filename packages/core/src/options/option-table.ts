@@ -62,13 +62,6 @@ const kinds: readonly ComponentKind[] = ['input', 'output', 'enrichment'];
 /** Returns the attribute of an option: `typeId` -> `type-id`. */
 export const attributeOf = (name: string): string => name.replace(/[A-Z]/g, '-$&').toLowerCase();
 
-/**
- * Returns values as a list for a message.
- * @example either(['input', 'output', 'enrichment']) // input, output, or enrichment
- */
-export const either = (values: readonly unknown[]): string =>
-  new Intl.ListFormat('en', { type: 'disjunction' }).format(values.map(String));
-
 /** The options that the form receives, as fields of the `init` message. */
 export const formOptions = {
   /**
