@@ -137,7 +137,7 @@ export const mutations = [
   },
   {
     row: 'S30',
-    what: 'a secret control takes input while it can not be seen',
+    what: 'a secret control takes input while it cannot be seen',
     file: form('view/protected/input-gate.ts'),
     find: "=> visibility === 'visible' || visibility === 'inside';",
     replace: '=> visibility !== undefined;',

@@ -24,7 +24,7 @@ describe.skipIf(missing)('a preloaded frame, in Firefox', () => {
 
   test.each([
     { name: 'is the one that is mounted', moves: true },
-    { name: 'makes room for another where it can not be moved', moves: false },
+    { name: 'makes room for another where it cannot be moved', moves: false },
   ])('$name', async ({ moves }) => {
     const page = await browser.newPage();
     await page.goto(host.origin);

@@ -37,7 +37,7 @@ export const canIsolate = usable !== undefined;
  * @throws Error with the command's error output if it fails
  */
 export function runIsolated(command: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  if (!usable) throw new Error('This machine can not make a network namespace.');
+  if (!usable) throw new Error('This machine cannot make a network namespace.');
   const child = spawn(...isolatedCommand(usable, command), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -127,7 +127,7 @@ export class Driver {
     const type = loadCatalog().get('input', vendor.type);
     return new Driver(() => {
       const input = type && connectors(type).createInput?.(config, { type, egress, clock });
-      if (input?.kind !== 'pages') throw new Error(`${vendor.type} can not be polled`);
+      if (input?.kind !== 'pages') throw new Error(`${vendor.type} cannot be polled`);
       return input;
     }, vendor.numberOf);
   }

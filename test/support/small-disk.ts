@@ -40,7 +40,7 @@ export interface SmallDisk {
 
 /** Mounts a file system of `bytes` in a mount namespace of its own. */
 export async function mountSmallDisk(bytes: number): Promise<SmallDisk> {
-  if (!usable) throw new Error('This machine can not mount a file system.');
+  if (!usable) throw new Error('This machine cannot mount a file system.');
   const [program, ...args] = usable;
   const path = await mkdtemp(join(tmpdir(), 'small-disk-'));
   const script = `${MOUNT} && echo mounted && exec cat`;

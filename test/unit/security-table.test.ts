@@ -107,7 +107,7 @@ test('a run is condensed by row and file and shows failures and reasons for skip
           assertionResults: [
             of(['a page in Chromium', 'S90: the first'], 'one'),
             of(['a page in WebKit', 'S90: the first'], 'one'),
-            of(['a page in WebKit', 'S90: the first'], 'two [skipped: it can not]', 'skipped'),
+            of(['a page in WebKit', 'S90: the first'], 'two [skipped: it cannot]', 'skipped'),
             of([], 'names nothing'),
           ],
         },
@@ -130,7 +130,7 @@ test('a run is condensed by row and file and shows failures and reasons for skip
           passed: 2,
           failed: 0,
           skipped: 1,
-          reasons: ['WebKit: it can not'],
+          reasons: ['WebKit: it cannot'],
         },
         expect.objectContaining({ file: 'packages/x/src/y.test.ts', passed: 1, failed: 1 }),
       ],
@@ -142,7 +142,7 @@ test('a run is condensed by row and file and shows failures and reasons for skip
   ];
   const lines = table.withTable(readFileSync(table.page, 'utf8'), made, run).split('\n');
   expect(lines).toContain(
-    '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 skipped<br>WebKit: it can not |',
+    '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 skipped<br>WebKit: it cannot |',
   );
   expect(lines).toContain('| S92 | Later. | no test in the run |  |  |');
 });

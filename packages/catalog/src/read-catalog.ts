@@ -29,7 +29,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new Error(`${path} can not be read. Build the catalog first: npm run build -w packages/catalog`, { cause });
+    throw new Error(`${path} cannot be read. Build the catalog first: npm run build -w packages/catalog`, { cause });
   }
 }
 

@@ -64,7 +64,7 @@ export function checkFields(file: string, data: ConnectorTypeData): Problem[] {
       if (problem !== undefined) add('/default', `is not a value the field takes: ${problem}`);
     } else if (field.type === 'boolean' && !inRow) add('', 'needs "default": a switch is never empty');
     if (field.type === 'boolean' && (required || field['x-when']?.required))
-      add('', 'a switch is never empty, so it can not be required');
+      add('', 'a switch is never empty, so it cannot be required');
   }
   return problems;
 }

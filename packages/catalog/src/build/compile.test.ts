@@ -105,7 +105,7 @@ describe('compile', () => {
     ['a minimum above the maximum', `${settings}/depth/minimum`, 10, 'is above "maximum"'],
     ['a minItems above maxItems', `${settings}/tags/minItems`, 6, 'is above "maxItems"'],
     ['a switch without default', `${settings}/verbose/default`, undefined, 'a switch is never empty'],
-    ['a required switch', '/config/settings/required', ['verbose'], 'so it can not be required'],
+    ['a required switch', '/config/settings/required', ['verbose'], 'so it cannot be required'],
     ['a secret with a default', `${secrets}/token/default`, 'x', 'a secret has no default'],
     ['an unknown union default', `${settings}/auth/default`, 'other', 'must be "none" or "key"'],
     [

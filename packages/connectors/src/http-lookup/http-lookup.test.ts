@@ -52,7 +52,7 @@ test('requests each key, encoded, with the headers, and puts the body or a part 
   });
 });
 
-test('a key can not lead to another resource', () => {
+test('a key cannot lead to another resource', () => {
   const template = 'https://api.example/users/{key}/profile';
   for (const key of ['.', '..', '\uD800', 'x'.repeat(2_001)]) expect(urlOf(template, key)).toBeUndefined();
   expect(urlOf(template, '../admin')).toBe('https://api.example/users/..%2Fadmin/profile');
@@ -174,7 +174,7 @@ test('a redirect to another origin is not followed, and a closed address is not 
   expect(other.requests).toEqual([]);
 });
 
-test('a header that can not be sent is an error of the configuration', async () => {
+test('a header that cannot be sent is an error of the configuration', async () => {
   await expect(
     api(() => ({ body: {} }), { headers: [{ header_key: 'X-Plan', header_value: 'a\nb' }] }),
   ).rejects.toBeInstanceOf(ConnectorError);

@@ -2,16 +2,20 @@ import type { JsonValue, PipelineStatus } from '@connector-frame/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../test/support/coordinator-contract.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
+import type { CurrentCost } from '../billing/current-cost.js';
 import { createAlertWriter, type AlertWriter } from '../store/alert-writer.js';
 import { createStore } from '../store/create-store.js';
 import type { Database } from '../store/database.js';
 import { createEngineLeases } from '../store/engine-leases.js';
 import type { AlertRule } from '../store/store.js';
+import { periodOf } from '../usage/periods.js';
 import { AlertEvaluator, type EvaluatorOptions, type LoggedEntry } from './alert-evaluator.js';
 import type { WatchedPipeline } from './watched-pipeline.js';
 
 const ORGANIZATION = 'org';
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const NANODOLLARS = 1_000_000_000;
 
 const ruleOf = (change: Partial<AlertRule> = {}): AlertRule => ({
   id: 'rule',
@@ -29,6 +33,7 @@ const ruleOf = (change: Partial<AlertRule> = {}): AlertRule => ({
   updatedAt: new Date(0),
   ...change,
 });
+const BUDGET = { type: 'billing-metrics-cost-budget', ruleConfig: { settings: { usd_amount: 5_000 } } };
 const LOG_RULE = { type: 'monad-log-alert', ruleConfig: { settings: { levels: ['error'], dedupe_window: '5m' } } };
 
 /** Pipelines, their log, and what an evaluator has stored, in place of an engine. */
@@ -38,6 +43,10 @@ class World {
   readonly entries: LoggedEntry[] = [];
   readonly failures: unknown[] = [];
   state: JsonValue | undefined;
+  /** US dollars per month of the year 2030. */
+  readonly dollars = new Map<number, number>();
+  /** How often a cost was read. */
+  costsRead = 0;
   /** Replaces the writes of the next commits. */
   commit: AlertWriter['commit'] | undefined;
   #sequence = 0;
@@ -80,6 +89,7 @@ class World {
       pipelines: () => this.pipelines.values(),
       hasPipeline: (id) => this.pipelines.has(id),
       storedCounts: () => Promise.resolve([]),
+      currentCost: (_organizationId, now) => Promise.resolve(this.#cost(now)),
       entriesAfter: (sequence) => this.entries.filter(({ entry }) => entry.sequence > sequence),
       state: {
         load: () => Promise.resolve(this.state),
@@ -97,6 +107,18 @@ class World {
     });
     evaluator.start();
     return evaluator;
+  }
+
+  #cost(now: number): CurrentCost {
+    this.costsRead += 1;
+    const period = periodOf('month', now);
+    const dollars = this.dollars.get(new Date(now).getUTCMonth()) ?? 0;
+    return {
+      of: 'invoice',
+      billingAccountId: 'account',
+      period,
+      nanodollars: BigInt(Math.round(dollars * 100)) * BigInt(NANODOLLARS / 100),
+    };
   }
 
   /** Evaluates every ten seconds. */
@@ -272,6 +294,95 @@ describe('the evaluator', () => {
     await world.step(evaluator, 6);
     expect(await events()).toEqual(['fired']);
     expect(world.failures).toEqual([]);
+    await evaluator.close();
+  });
+
+  it('fires once when the cost passes the budget, and says by how much', async () => {
+    const world = await rules(ruleOf(BUDGET));
+    const evaluator = world.open(writer);
+    world.dollars.set(0, 5_000);
+    await world.step(evaluator, 8);
+    expect(await events()).toEqual([]);
+    world.dollars.set(0, 5_432.1);
+    await world.step(evaluator, 30);
+    expect(await events()).toEqual(['fired']);
+    // The strings and the three names of the documented example of the public API.
+    expect(await alerts()).toMatchObject([
+      {
+        resourceType: 'organization',
+        resourceId: ORGANIZATION,
+        pipelineId: null,
+        description: 'The current invoice of billing account account is $5432.10, above the budget of $5000.',
+        metadata: {
+          current_overage_amount_percentage: '108.64%',
+          current_overage_amount_value: '432.10',
+          current_invoice_price: '5432.10',
+        },
+      },
+    ]);
+    // At most once a minute.
+    expect(world.costsRead).toBeLessThanOrEqual(8);
+    await evaluator.close();
+  });
+
+  it('resolves a cost alert when the budget is raised, also in another process', async () => {
+    const world = await rules(ruleOf(BUDGET));
+    world.dollars.set(0, 6_000);
+    // Never closed, as after a kill.
+    await world.step(world.open(writer), 2);
+    const next = world.open(writer);
+    await world.step(next, 10);
+    expect(await events()).toEqual(['fired']);
+    await store.alertRules.update(ruleOf({ ...BUDGET, ruleConfig: { settings: { usd_amount: 6_000 } }, version: 2 }));
+    await world.step(next, 8);
+    expect(await events()).toEqual(['fired', 'resolved']);
+    expect((await alerts())[0]?.description).toContain('$6000.00, within the budget of $6000.');
+    await next.close();
+  });
+
+  it('ends a cost alert with its month, and fires another one in the next month', async () => {
+    const world = await rules(ruleOf(BUDGET));
+    const evaluator = world.open(writer, { remindMs: 4 * HOUR });
+    world.dollars.set(0, 6_000).set(1, 7_000);
+    await world.step(evaluator, 2);
+    world.clock.advance(4 * HOUR);
+    await world.step(evaluator, 2);
+    expect(await events()).toEqual(['fired', 'reminded']);
+    world.clock.advance(Date.UTC(2030, 1, 1) - world.clock.now());
+    await world.step(evaluator, 9);
+    expect(await events()).toEqual(['fired', 'reminded', 'resolved', 'fired']);
+    expect((await alerts()).map(({ metadata }) => metadata['current_invoice_price'])).toEqual(['7000.00', '7000.00']);
+    world.dollars.clear();
+    await world.step(evaluator, 20);
+    expect((await events()).slice(4)).toEqual(['resolved']);
+    await evaluator.close();
+  });
+
+  it('does not resolve a cost alert for a clock that is wrong for less than a minute', async () => {
+    const world = await rules(ruleOf(BUDGET));
+    const evaluator = world.open(writer);
+    world.dollars.set(0, 6_000);
+    await world.step(evaluator, 2);
+    for (const jump of [40 * 24 * HOUR, -40 * 24 * HOUR]) {
+      world.clock.advance(jump);
+      await world.step(evaluator, 3);
+      world.clock.advance(-jump);
+      await world.step(evaluator, 12);
+    }
+    expect(await events()).toEqual(['fired']);
+    expect((await alerts())[0]?.clearingStartedAt).toBeNull();
+    await evaluator.close();
+  });
+
+  it('ends a cost alert whose rule is no longer active', async () => {
+    const world = await rules(ruleOf(BUDGET));
+    const evaluator = world.open(writer);
+    world.dollars.set(0, 6_000);
+    await world.step(evaluator, 2);
+    await store.alertRules.update(ruleOf({ ...BUDGET, active: false, version: 2 }));
+    await world.step(evaluator, 2);
+    expect(await events()).toEqual(['fired', 'resolved']);
+    expect((await alerts())[0]?.metadata).toMatchObject({ ended: 'rule_inactive' });
     await evaluator.close();
   });
 

@@ -1,17 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRecord, type Clock, type DataRecord, type JsonValue, type LogEntry } from '@connector-frame/engine';
+import type { CurrentCost } from '../billing/current-cost.js';
 import type { AlertWriter } from '../store/alert-writer.js';
 import type { Alert } from '../store/alerts.js';
 import type { AlertRule } from '../store/store.js';
 import { compileRule, type CompiledRule } from './compile-rule.js';
+import { Costs } from './costs.js';
 import type { TotalCounts, WindowCounts } from './counts.js';
 import { BY_MINUTE_WINDOW_MS, SHORT_WINDOW_MS, stepOf } from './duration.js';
-import { Evaluation, type EndReason } from './evaluation.js';
+import { Evaluation, ofOrganization, ofPipeline, type EndReason } from './evaluation.js';
 import { HeldStatuses } from './held-statuses.js';
 import { Incidents } from './incidents.js';
 import { LogMatches, type LogMatch } from './log-matches.js';
 import { Outages } from './outages.js';
-import type { CountsRule, StatusRule, Verdict } from './rule-type.js';
+import { secondsOf, type CountsRule, type StatusRule, type Verdict } from './rule-type.js';
 import type { WatchedPipeline } from './watched-pipeline.js';
 
 /** An entry of the log of a pipeline. */
@@ -35,6 +37,8 @@ export interface EvaluatorOptions {
     spans: readonly { ids: readonly string[]; from: number }[],
     to: number,
   ) => Promise<readonly ReadonlyMap<string, TotalCounts>[]>;
+  /** Computes what an organization costs in the period that contains `now`. */
+  currentCost: (organizationId: string, now: number) => Promise<CurrentCost>;
   /** Returns the stored log entries of all pipelines after a sequence, in order. */
   entriesAfter: (sequence: number) => readonly LoggedEntry[];
   /** Where the evaluator keeps what the next process continues with. */
@@ -72,6 +76,7 @@ interface Round {
 export class AlertEvaluator {
   readonly #options: EvaluatorOptions;
   readonly #matches = new LogMatches();
+  readonly #costs: Costs;
   readonly #closing = new AbortController();
   #turn: Promise<void> = Promise.resolve();
   #hasFailed = false;
@@ -100,6 +105,7 @@ export class AlertEvaluator {
 
   constructor(options: EvaluatorOptions) {
     this.#options = options;
+    this.#costs = new Costs(options.currentCost);
   }
 
   /** Begins to evaluate. Call it once all pipelines are known. */
@@ -292,12 +298,29 @@ export class AlertEvaluator {
       }
       if (slices.isOver()) await slices.yield();
     }
+    await this.#judgeCosts({ now, incidents, evaluation });
     for (const incident of incidents.all()) {
       const rule = this.#active.get(incident.ruleId);
       const reason = this.#endOf(incident, rule, pipelines.get(incident.pipelineId ?? ''));
       if (reason) evaluation.ended(incident, reason);
       else if (rule?.condition.reads === 'log') evaluation.unmatched(incident, rule, rule.condition);
       if (slices.isOver()) await slices.yield();
+    }
+  }
+
+  async #judgeCosts({ now, incidents, evaluation }: Pick<Round, 'now' | 'incidents' | 'evaluation'>): Promise<void> {
+    const rules = [...this.#active.values()].filter(({ condition }) => condition.reads === 'cost');
+    const costs = await this.#costs.of(new Set(rules.map(({ row }) => row.organizationId)), now);
+    for (const rule of rules) {
+      const { condition, row } = rule;
+      const cost = costs.get(row.organizationId);
+      if (condition.reads !== 'cost' || !cost) continue;
+      const incident = incidents.get(row.id, row.organizationId);
+      // Ends with its period, also if the next one is above the budget at once: that is another incident.
+      const isOver = incident !== undefined && incident.metadata['period_end'] !== secondsOf(cost.period.end);
+      evaluation.judged(rule, ofOrganization(row.organizationId), isOver ? 'clear' : condition.judge(cost), () =>
+        condition.explain(cost),
+      );
     }
   }
 
@@ -321,7 +344,7 @@ export class AlertEvaluator {
     evaluation: Evaluation,
   ): void {
     const since = this.#held.since(pipeline.id, condition.status);
-    evaluation.judged(rule, pipeline, statusVerdict(condition, pipeline, { since, now, isFiring }), () =>
+    evaluation.judged(rule, ofPipeline(pipeline), statusVerdict(condition, pipeline, { since, now, isFiring }), () =>
       condition.explain(pipeline.status === condition.status ? since : undefined, pipeline),
     );
   }
@@ -409,7 +432,9 @@ function judgeCounts(
   pipeline: WatchedPipeline,
   evaluation: Evaluation,
 ): void {
-  evaluation.judged(rule, pipeline, condition.judge(counts, pipeline), () => condition.explain(counts, pipeline));
+  evaluation.judged(rule, ofPipeline(pipeline), condition.judge(counts, pipeline), () =>
+    condition.explain(counts, pipeline),
+  );
 }
 
 /** A status must last for the window to fire; after that, any interruption counts as one only if it lasts. */

@@ -20,13 +20,14 @@ export function compileRule(row: AlertRule): CompiledRule | undefined {
   if (!parsed?.ok) return undefined;
   const { condition } = parsed;
   const listed = new Set(row.pipelineIds);
+  const isAboutPipelines = condition.reads !== 'cost';
   const isVolume = condition.reads === 'counts' && condition.isVolume;
   return {
     row,
     condition,
     clearMs: clearMsOf(condition),
     selects: ({ id, organizationId, deliversAlerts }) => {
-      if (organizationId !== row.organizationId) return false;
+      if (!isAboutPipelines || organizationId !== row.organizationId) return false;
       if (listed.size > 0 && !row.invertSelection) return listed.has(id);
       // Each alert would change the counts of the pipelines that deliver it.
       return !listed.has(id) && !(isVolume && deliversAlerts);

@@ -23,10 +23,11 @@ const REASONS: Readonly<Record<EndReason, string>> = {
 /** Milliseconds after which the time of the last match is stored again. */
 const MATCH_STORED_MS = 30_000;
 
-interface About {
+/** What an alert is about. */
+export interface About {
   resourceType: AlertResource;
   resourceId: string;
-  pipelineId: string;
+  pipelineId: string | null;
 }
 
 export interface EvaluationOptions {
@@ -48,13 +49,13 @@ export class Evaluation {
     this.#options = options;
   }
 
-  /** Applies the verdict about a pipeline. `explain` is called only for what is sent. */
-  judged(rule: CompiledRule, pipeline: WatchedPipeline, verdict: Verdict, explain: () => Explanation): void {
+  /** Applies a verdict. `explain` is called only for what is sent. */
+  judged(rule: CompiledRule, about: About, verdict: Verdict, explain: () => Explanation): void {
     const { now, incidents, remindMs } = this.#options;
-    const incident = incidents.get(rule.row.id, pipeline.id);
+    const incident = incidents.get(rule.row.id, about.resourceId);
     const step = nextStep(incident, verdict, now, { clearMs: rule.clearMs, remindMs });
     if (step === undefined) return;
-    if (!incident) this.#fire(rule, ofPipeline(pipeline), explain());
+    if (!incident) this.#fire(rule, about, explain());
     else if (step === 'remind') this.#remind(incident, rule, explain());
     else if (step === 'resolve') this.#resolve(incident, rule, explain());
     else this.#change(incident, { clearingStartedAt: step === 'clear' ? new Date(now) : null });
@@ -144,10 +145,16 @@ export class Evaluation {
   }
 }
 
-const ofPipeline = ({ id }: WatchedPipeline): About => ({
+export const ofPipeline = ({ id }: WatchedPipeline): About => ({
   resourceType: 'pipeline',
   resourceId: id,
   pipelineId: id,
+});
+
+export const ofOrganization = (id: string): About => ({
+  resourceType: 'organization',
+  resourceId: id,
+  pipelineId: null,
 });
 
 /** Returns what an alert says, which may be what its rule says since the last change of it. */

@@ -1,5 +1,6 @@
 import { isRecord, type DataRecord, type LogEntry, type PipelineStatus } from '@connector-frame/engine';
 import { z } from 'zod';
+import type { CurrentCost } from '../billing/current-cost.js';
 import type { WindowCounts } from './counts.js';
 import type { Duration } from './duration.js';
 import type { WatchedPipeline } from './watched-pipeline.js';
@@ -55,8 +56,15 @@ export interface LogRule {
   explain(entry: LogEntry, matches: number, pipeline: WatchedPipeline): Explanation;
 }
 
+/** A condition on what the organization of a rule costs. The rule is about no pipeline. */
+export interface CostRule {
+  reads: 'cost';
+  judge(cost: CurrentCost): Verdict;
+  explain(cost: CurrentCost): Explanation;
+}
+
 /** The condition of a rule. A type that reads anything else adds its own kind here. */
-export type Condition = CountsRule | StatusRule | LogRule;
+export type Condition = CountsRule | StatusRule | LogRule | CostRule;
 
 /** A field of a rule that is not valid. */
 export interface RuleIssue {

@@ -27,6 +27,8 @@ export interface UserPrincipal {
    * has in any organization.
    */
   permissions: ReadonlySet<Permission>;
+  /** Accounts of any owner that a role of the account lets the user act on. Only on routes of owners. */
+  billingAccountIds?: readonly string[];
 }
 
 /** The session of a frame, with its creator as it is now. */

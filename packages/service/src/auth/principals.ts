@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import { ApiError } from '../api-error.js';
 import type { Vault } from '../secrets/vault.js';
+import type { BillingGrant } from '../store/billing-roles.js';
 import type { ApiKey, Organization, Store } from '../store/store.js';
 import type { Permission } from '../permissions.js';
 import { isLive } from './api-key.js';
@@ -44,6 +45,10 @@ export interface Principals {
    * responses that outlive the request's own check, such as streams.
    */
   lasts(principal: Principal): Promise<boolean>;
+  /** Returns what roles of billing accounts allow a user. */
+  billingGrants(principal: UserPrincipal): Promise<BillingGrant[]>;
+  /** Returns the billing account that a quota limits, if it limits one. */
+  accountOfQuota(id: string): Promise<string | undefined>;
   /** Returns any organization, at most `CACHE_TTL_MS` out of date. */
   organization(id: string): Promise<Organization | undefined>;
   /**
@@ -128,6 +133,12 @@ export function createPrincipals({ store, vault, sessions, userTokens, clock }: 
 
   return {
     organization,
+
+    // An identity provider of one organization must not claim the address of a person of another one.
+    billingGrants: async ({ user: { email, emailVerifiedAt, connectionId } }) =>
+      emailVerifiedAt === null || connectionId !== null ? [] : store.billingRoleUsers.grantsOf(email),
+
+    accountOfQuota: (id) => store.quotas.accountOf(id),
 
     forget() {
       for (const cache of [byText, keys, users, organizations]) cache.forget();

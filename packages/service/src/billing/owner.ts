@@ -3,13 +3,15 @@ import { organizationOf, type Principal } from '../auth/principal.js';
 import type { Organization, ReadTables } from '../store/store.js';
 
 /**
- * Returns the organization whose accounts, products and quotas a caller reads: that of its API key, or
- * the one in which a user has the permission of the route.
- * @throws ApiError 403 for a session
+ * Returns the organization whose accounts, products and quotas a caller reads: that of its API key, the
+ * one in which a user has the permission of the route, or the owner of the billing account that the
+ * request names, if a role of the account has it.
+ * @throws ApiError 403 for a session, and for a user with such a role only, if no account is named
  */
 export function ownerOf(principal: Principal): string {
-  const id = principal.type === 'session' ? undefined : organizationOf(principal);
-  if (id === undefined) throw forbidden('Sessions have no access to billing. Use an API key.');
+  if (principal.type === 'session') throw forbidden('Sessions have no access to billing. Use an API key.');
+  const id = organizationOf(principal);
+  if (id === undefined) throw forbidden('You have roles of single billing accounts only. Send billing_account_id.');
   return id;
 }
 

@@ -4,6 +4,7 @@ import { permissionsIn } from '../auth/organization-role.js';
 import { inOrganization, mayActOn, type Principal, type UserPrincipal } from '../auth/principal.js';
 import { unauthenticated, type Principals } from '../auth/principals.js';
 import { isAccessToken } from '../auth/user-tokens.js';
+import type { BillingGrant } from '../store/billing-roles.js';
 import type { Organization } from '../store/store.js';
 import { ApiError, forbidden, invalidRequest, notFound } from '../api-error.js';
 import type { ClientAddress } from './client-address.js';
@@ -80,6 +81,34 @@ export function createAccessControl({
     return isAccessToken(text) ? principals.fromUser(text, cached) : principals.fromSession(text, cached);
   }
 
+  /**
+   * Returns a user as the owner of billing accounts: by a role of the account that the request names, or
+   * by a role in an organization.
+   * @throws ApiError 403 if no role has the permissions, 404 if only roles of other accounts have them
+   */
+  async function asOwner(c: Context, principal: UserPrincipal, access: Policy): Promise<UserPrincipal> {
+    const isMember = neededPermissions(access).every((permission) => principal.permissions.has(permission));
+    const grants = access.owner === true ? [] : allowed(await principals.billingGrants(principal), access);
+    if (grants.length === 0) {
+      requireAccess(principal, access, 'Your roles lack the permission');
+      return inOwner(principal, access);
+    }
+    const id = c.req.param('id');
+    const accountId =
+      id === undefined
+        ? c.req.query('billing_account_id')
+        : access.owner === 'quota'
+          ? await principals.accountOfQuota(id)
+          : id;
+    const grant = grants.find(({ billingAccountId }) => billingAccountId === accountId);
+    if (grant)
+      return { ...principal, organizationId: grant.ownerOrganizationId, permissions: new Set(grant.permissions) };
+    if (isMember) return { ...inOwner(principal, access), billingAccountIds: idsOf(grants) };
+    if (id !== undefined) throw notFound();
+    if (accountId !== undefined) throw forbidden('No role of yours on this billing account has the permission.');
+    return { ...principal, permissions: new Set(neededPermissions(access)), billingAccountIds: idsOf(grants) };
+  }
+
   return {
     countAnonymous,
     addressOf,
@@ -113,8 +142,9 @@ export function createAccessControl({
         if (origin !== undefined && !consoleOrigins.has(origin)) {
           throw new ApiError(403, 'origin_not_allowed', 'Tokens of users are accepted from CONSOLE_ORIGINS only.');
         }
+        if (access.owner) return { principal: await asOwner(c, principal, access), headers };
         if (!inOrganization) requireAccess(principal, access, 'Your roles lack the permission');
-        return { principal: access.owner ? asOwner(principal, access) : principal, headers };
+        return { principal, headers };
       }
       const { id, organizationId, parentOrigins } = principal.session;
       const headers = await limits.consume({ session: id, organization: organizationId });
@@ -152,7 +182,7 @@ export function createAccessControl({
  * Returns a user in the one organization in which a role of theirs has the permissions of a route.
  * @throws ApiError 403 if there is none, or more than one
  */
-function asOwner(principal: UserPrincipal, access: Policy): UserPrincipal {
+function inOwner(principal: UserPrincipal, access: Policy): UserPrincipal {
   const needed = neededPermissions(access);
   const [own, ...others] = principal.memberships
     .map((membership) => ({ organizationId: membership.organizationId, permissions: permissionsIn(membership) }))
@@ -162,6 +192,19 @@ function asOwner(principal: UserPrincipal, access: Policy): UserPrincipal {
     throw forbidden('You may do this in more than one organization. Use an API key of the one that you mean.');
   return { ...principal, ...own };
 }
+
+/** Returns the billing accounts on which the permissions of a route are granted, with all that is granted there. */
+function allowed(grants: readonly BillingGrant[], access: Policy): BillingGrant[] {
+  const byAccount = new Map<string, BillingGrant>();
+  for (const grant of grants) {
+    const before = byAccount.get(grant.billingAccountId)?.permissions ?? [];
+    byAccount.set(grant.billingAccountId, { ...grant, permissions: [...before, ...grant.permissions] });
+  }
+  const needed = neededPermissions(access);
+  return [...byAccount.values()].filter(({ permissions }) => needed.every((each) => permissions.includes(each)));
+}
+
+const idsOf = (grants: readonly BillingGrant[]): string[] => grants.map(({ billingAccountId }) => billingAccountId);
 
 /** Requires the permissions of a route, which a key has everywhere, and a user in an organization. */
 function requireAccess(principal: Principal, access: Policy, lacks: string): void {

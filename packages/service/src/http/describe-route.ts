@@ -98,7 +98,7 @@ function successes({ spec, renderError }: Route): PathConfig['responses'] {
   };
 }
 
-function failures({ spec, organizationParam, renderError }: Route): PathConfig['responses'] {
+function failures({ spec, organizationParam, renderError, negotiatesErrors }: Route): PathConfig['responses'] {
   const errors = new Map<number, DocumentedError>();
   const imply = (...statuses: number[]) => statuses.forEach((status) => errors.set(status, { status, isOwn: false }));
   // 400: for an unknown query parameter, at least.
@@ -115,7 +115,7 @@ function failures({ spec, organizationParam, renderError }: Route): PathConfig['
     [...errors.values()].map((error) => {
       const text = texts.get(error.status);
       if (text) return [error.status, textError(text)];
-      return [error.status, renderError ? errorPage(error) : errorResponse(error, spec.idempotent)];
+      return [error.status, renderError ? errorPage(error, negotiatesErrors) : errorResponse(error, spec.idempotent)];
     }),
   );
 }

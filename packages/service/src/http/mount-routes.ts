@@ -72,12 +72,20 @@ async function handleRequest(c: Context, route: Route, options: MountOptions): P
     return request.done(respond(result.status, result.body, headers, result.headers));
   } catch (error) {
     const rejection = error instanceof ApiError ? error : request.failed(error);
-    const response = route.renderError
-      ? withHeaders(await route.renderError(rejection), headers)
-      : respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
+    const response =
+      route.renderError && (!route.negotiatesErrors || acceptsHtml(c))
+        ? withHeaders(await route.renderError(rejection), headers)
+        : respond(rejection.status, rejection.toJSON(), headers, rejection.options.headers);
+    if (route.negotiatesErrors) response.headers.append('Vary', 'Accept');
     return request.done(response, rejection);
   }
 }
+
+/** Returns whether a request names HTML, as browsers do for a page. A program that accepts anything does not. */
+const acceptsHtml = (c: Context): boolean =>
+  (c.req.header('accept') ?? '')
+    .split(',')
+    .some((range) => /^\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*$).*)?$/i.test(range));
 
 /** Adds the headers that the handler has not set. */
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {

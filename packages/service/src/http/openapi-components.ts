@@ -211,13 +211,19 @@ export function errorResponse({ status, cause, isOwn }: DocumentedError, idempot
   return { $ref, ...(cause !== undefined && { description: cause }) };
 }
 
-/** Returns the description of an error that a person reads on a page. */
-export function errorPage({ status, cause }: DocumentedError) {
+/**
+ * Returns the description of an error that a person reads on a page.
+ * @param orJson whether programs get it as JSON
+ */
+export function errorPage({ status, cause }: DocumentedError, orJson = false) {
   const { description = '', headers: own = [] } = Object.values(errors).find((each) => each.status === status) ?? {};
   return {
     description: cause ?? description,
     headers: headerRefs(['Request-Id', ...own.filter((name) => !limited.some((each) => each === name))]),
-    content: { 'text/html': { schema: { type: 'string' as const }, example: PAGE } },
+    content: {
+      'text/html': { schema: { type: 'string' as const }, example: PAGE },
+      ...(orJson && { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }),
+    },
   };
 }
 

@@ -12,7 +12,9 @@ import type { Organization, Tables } from '../store/store.js';
  * role may have been read up to 0.4 s ago; only for routes that show nothing of an organization and
  * otherwise need no query. Everywhere else, a changed key or role acts on the next request.
  * `operator` also requires an API key of the operator. With `owner`, a user acts for the one organization
- * in which their roles have the permissions, as an API key does for its own.
+ * in which their roles have the permissions, as an API key does for its own; or for the owner of a billing
+ * account, if a role of the account has the permissions. With `account`, the request names that account as
+ * `{id}` or `billing_account_id`, or it is about all accounts of the caller; with `quota`, `{id}` is a quota.
  */
 export type Access =
   | { public: true }
@@ -21,7 +23,7 @@ export type Access =
       session: 'allow' | 'deny';
       cached?: true;
       operator?: true;
-      owner?: true;
+      owner?: true | 'account' | 'quota';
     };
 
 /** Returns the permissions that a caller needs for a route. */
@@ -150,6 +152,8 @@ export interface Route {
   reveal?: Reveal;
   /** Responds to an error with a page, because a person reads it. Default: JSON. */
   renderError?: (rejection: ApiError) => Promise<Response>;
+  /** Only requests that accept HTML get the page of `renderError`; programs get JSON. */
+  negotiatesErrors?: true;
 }
 
 /** A call whose parts the route's own schemas have parsed. */

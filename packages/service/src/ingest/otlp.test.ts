@@ -61,7 +61,7 @@ describe('OTLP', () => {
     it.each([
       ['a full buffer', () => refuse('full'), 429],
       ['a service that shuts down', () => refuse('closed'), 503],
-      ['a pipeline that can not be looked up', () => refuse('unknown'), 503],
+      ['a pipeline that cannot be looked up', () => refuse('unknown'), 503],
     ])('%s is retryable', async (_case, prepare, status) => {
       prepare();
       const response = await post({});

@@ -63,7 +63,7 @@ async function problemsOf(
   const found = await tables.connectors.withSecrets(organizationId, node.component_id);
   if (!found) {
     // The components exist, so another organization owns it.
-    const message = 'The output of another organization can not be overridden.';
+    const message = 'The output of another organization cannot be overridden.';
     return [{ path: '', code: 'not_supported', message }];
   }
   const type = catalog.get(kind, found.connector.type);
@@ -75,7 +75,7 @@ async function problemsOf(
   }
   const field = outputField(type);
   if (field !== undefined && Object.hasOwn(overridesOf(node)?.settings ?? {}, field)) {
-    const message = 'A node can not look up another output. Create another enrichment for that.';
+    const message = 'A node cannot look up another output. Create another enrichment for that.';
     return [{ path: `/settings/${field}`, code: 'not_supported', message }];
   }
   return problemsAt(node, type, found, vault);

@@ -21,6 +21,10 @@ const rate = (change: object) => ({
   type: 'error-rate-alert',
   rule_config: { settings: { threshold: 5, time_window: '1h', ...change } },
 });
+const budget = (settings: object) => ({
+  type: 'billing-metrics-cost-budget',
+  rule_config: { settings },
+});
 const log = (settings: object) => ({ type: 'monad-log-alert', rule_config: { settings } });
 const SETTINGS = '/rule_config/settings';
 const at = (path: string): string => `${SETTINGS}/${path}`;
@@ -64,6 +68,7 @@ describe('alert rules', () => {
         ['error-rate-alert', 'Metrics', 'pipeline'],
         ['pipeline-status-alert', 'Metrics', 'pipeline'],
         ['monad-log-alert', 'Logs', 'pipeline'],
+        ['billing-metrics-cost-budget', 'Billing', 'billing_account'],
       ],
     );
     for (const type of types) expect((await send('GET', `/v3/alert_rules/${type.type_id}`)).body).toEqual(type);
@@ -158,6 +163,12 @@ describe('alert rules', () => {
     ['a level', log({ levels: ['trace'] }), [at('levels/0')]],
     ['a filter without a value', log({ message_filter: { operator: 'contains' } }), [at('message_filter/value')]],
     ['a pattern', log({ message_filter: { operator: 'matches_regex', value: '(' } }), [at('message_filter/value')]],
+    ['no budget', budget({}), [at('usd_amount')]],
+    ['a budget of nothing', budget({ usd_amount: 0 }), [at('usd_amount')]],
+    ['a negative budget', budget({ usd_amount: -1 }), [at('usd_amount')]],
+    ['cents', budget({ usd_amount: 10.5 }), [at('usd_amount')]],
+    ['a budget as text', budget({ usd_amount: '10' }), [at('usd_amount')]],
+    ['more than an integer holds', budget({ usd_amount: 1e300 }), [at('usd_amount')]],
   ])('reject %s, and name the field', async (_name, change, paths) => {
     const [status, issues] = issuesOf(await create(change));
     expect(status).toBe(400);
@@ -173,7 +184,7 @@ describe('alert rules', () => {
   );
 
   it('are accepted as the guide shows them, and so is a pipeline that delivers their alerts', async () => {
-    for (const file of ['errors', 'silent', 'rate', 'status', 'log'])
+    for (const file of ['errors', 'silent', 'rate', 'status', 'log', 'budget'])
       expect([file, (await create(JSON.parse(await codeOf('alerts', `${file}.json`)))).status]).toEqual([file, 201]);
     const [input = '', integration = ''] = (await codeOf('alerts', 'deliver.sh')).split('--json ').slice(1);
     const { id } = (await send('POST', '/v2/~/inputs', objectIn(input))).body;

@@ -34,11 +34,9 @@ const fields = {
   description: z.string().max(2_000).default('').openapi({ description: 'Added to the description of every alert.' }),
   severity: z.enum(SEVERITIES),
   active: z.boolean().default(true).openapi({ description: '`false`: never fires, and ends the alerts of the rule.' }),
-  pipeline_ids: z
-    .array(Id)
-    .max(MAX_PIPELINES)
-    .default([])
-    .openapi({ description: 'The pipelines that the rule is about. Empty: all, also later ones.' }),
+  pipeline_ids: z.array(Id).max(MAX_PIPELINES).default([]).openapi({
+    description: 'The pipelines that the rule is about. Empty: all, also later ones. No effect on a rule about costs.',
+  }),
   invert_selection: z
     .boolean()
     .default(false)

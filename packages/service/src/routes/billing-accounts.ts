@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { ApiError, invalidRequest, notFound } from '../api-error.js';
 import { ownerOf, requireOwner } from '../billing/owner.js';
 import { cancel, endSubscriptions, hourStart, subscribe, withProducts } from '../billing/subscriptions.js';
-import type { Principal } from '../auth/principal.js';
+import { organizationOf, type Principal } from '../auth/principal.js';
 import { route, type Route } from '../http/route.js';
 import type { BillingAccount } from '../store/billing-accounts.js';
 import type { ReadTables, Tables } from '../store/store.js';
@@ -25,8 +25,10 @@ const example = { name: 'Acme, Inc.', billing_email: 'billing@acme.example' };
 
 /** Routes for billing accounts: which organizations are billed together, and for which product. */
 export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext): Route[] {
-  const read = { permission: 'billing_account:read', session: 'deny', owner: true } as const;
-  const write = { permission: 'billing_account:write', session: 'deny', owner: true } as const;
+  const read = { permission: 'billing_account:read', session: 'deny', owner: 'account' } as const;
+  const write = { permission: 'billing_account:write', session: 'deny', owner: 'account' } as const;
+  /** Decisions of the owner: a role of one account must not take organizations from another one. */
+  const decide = { permission: 'billing_account:write', session: 'deny', owner: true } as const;
   const answer = { status: 200, description: 'The account.', schema: AccountBody } as const;
 
   async function present(
@@ -64,7 +66,8 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         tag,
         operation: 'listBillingAccounts',
         summary: 'List the billing accounts of an organization',
-        description: 'A parent organization sees its accounts. Those that were deleted are left out.',
+        description:
+          'A parent organization sees its accounts, a user also those that have given them a role. Those that were deleted are left out.',
         access: read,
         query: PageQuery,
         response: {
@@ -76,7 +79,9 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         },
       },
       async ({ principal, query }) => {
-        const { rows, total } = await store.billingAccounts.list(ownerOf(principal), query);
+        const ids = principal.type === 'user' ? principal.billingAccountIds : undefined;
+        const owner = ids ? organizationOf(principal) : ownerOf(principal);
+        const { rows, total } = await store.billingAccounts.list(owner, query, ids);
         return {
           status: 200,
           body: { billing_accounts: await present(store, rows), pagination: { ...query, total } },
@@ -92,7 +97,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         operation: 'createBillingAccount',
         summary: 'Create a billing account',
         description: 'It has the default product, if there is one. Only a parent organization creates accounts.',
-        access: write,
+        access: decide,
         body: z
           .object({ ...fields, description: fields.description.default('') })
           .openapi('CreateBillingAccount', { example }),
@@ -190,7 +195,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         operation: 'deleteBillingAccount',
         summary: 'Delete a billing account without organizations',
         description: 'Ends its subscription. The account and its statements can still be read.',
-        access: { permission: 'billing_account:delete', session: 'deny', owner: true },
+        access: { permission: 'billing_account:delete', session: 'deny', owner: 'account' },
         params: Account,
         response: answer,
         errorStatuses: [409],
@@ -246,7 +251,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         operation: 'addBillingAccountOrganization',
         summary: 'Put an organization into a billing account',
         description: 'Takes it from the account that it is in. Its usage of this hour is billed to the new one.',
-        access: write,
+        access: decide,
         params: Member,
         response: { status: 204, description: 'It is in the account.' },
       },
@@ -277,7 +282,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         operation: 'removeBillingAccountOrganization',
         summary: 'Take an organization from a billing account',
         description: 'Its usage until this hour stays in the statements of the account.',
-        access: write,
+        access: decide,
         params: Member,
         response: { status: 204, description: 'It is not in the account.' },
       },

@@ -55,12 +55,13 @@ const PermissionBody = z
 
 const DELETED = 'The role was deleted.';
 const ADDED = 'The user has the role.';
+const GIVES = 'You can’t give a role with permissions that you lack:';
 const LACKS = "A role can't contain permissions that its author lacks:";
 
 /** Routes for the roles of billing accounts: what users may do with an account, by e-mail address. */
 export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
-  const read = { permission: 'billing_account:role:read', session: 'deny', owner: true } as const;
-  const write = { permission: 'billing_account:role:write', session: 'deny', owner: true } as const;
+  const read = { permission: 'billing_account:role:read', session: 'deny', owner: 'account' } as const;
+  const write = { permission: 'billing_account:role:write', session: 'deny', owner: 'account' } as const;
   const answer = { status: 200, description: 'The role.', schema: RoleBody } as const;
 
   /** Returns an account of the caller that is not deleted. */
@@ -90,7 +91,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
         operation: 'listBillingPermissions',
         summary: 'List the permissions that roles of billing accounts can have',
         description: 'They are the permissions of API keys that concern billing.',
-        access: { permission: 'billing_account:read', session: 'deny', owner: true },
+        access: { permission: 'billing_account:read', session: 'deny', owner: 'account' },
         response: { status: 200, description: 'In alphabetical order.', schema: z.array(PermissionBody) },
       },
       () => ({
@@ -219,7 +220,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
         operation: 'deleteBillingRole',
         summary: 'Delete a role of a billing account, also if users have it',
         description: 'Its users lose it with it.',
-        access: { permission: 'billing_account:role:delete', session: 'deny', owner: true },
+        access: { permission: 'billing_account:role:delete', session: 'deny', owner: 'account' },
         params: OneRole,
         response: { status: 202, description: 'A sentence.', schema: z.string(), example: DELETED },
       },
@@ -252,6 +253,7 @@ export function billingRoleRoutes({ store, clock }: RouteContext): Route[] {
       ({ principal, params, body, commit }) =>
         commit(async (tables) => {
           const role = await lockRole(tables, principal, params);
+          requirePermissions(principal, role.permissions, GIVES);
           const users = await tables.billingRoleUsers.ofRoles([role.id]);
           if (users.length >= MAX_USERS)
             throw new ApiError(409, 'conflict', `A role has at most ${MAX_USERS} users. Remove one first.`);

@@ -54,7 +54,7 @@ export function billingStatementRoutes({ store, clock }: RouteContext): Route[] 
         operation: 'readBillingStatement',
         summary: 'Read what a billing account owes for a billing cycle',
         description: 'Computed from the stored usage. Of the present cycle: what it owes so far.',
-        access: { permission: 'billing_account:read', session: 'deny', owner: true },
+        access: { permission: 'billing_account:read', session: 'deny', owner: 'account' },
         params: Account,
         query: z.object({
           at: Instant.optional().openapi({

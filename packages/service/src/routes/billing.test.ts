@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestClock, type TestService } from '../../../../test/support/service.js';
-import { signedInUser } from '../../../../test/support/users.js';
+import { fillPath, operationsOf } from '../../../../test/support/operations.js';
+import { signedInUser, storedConnection } from '../../../../test/support/users.js';
+import { currentCost } from '../billing/current-cost.js';
 import { costInCents } from '../billing/statement.js';
 import { storageCosts } from '../billing/storage-cost.js';
 import { billingPermissions } from '../permissions.js';
@@ -67,6 +69,25 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
         amounts: componentType === 'input' ? { ...noAmounts(), ingressBytes } : { ...noAmounts(), egressBytes },
       })),
     });
+
+  /** Gives a role of an account to a person. Returns its path. */
+  const give = async (accountId: string, permissions: readonly string[], email: string): Promise<string> => {
+    const roles = `/v2/billing/accounts/${accountId}/roles`;
+    const { id } = await must('POST', roles, { name: 'Role', permissions });
+    await must('POST', `${roles}/${id}/users`, { user_email: email.toUpperCase() });
+    return `${roles}/${id}`;
+  };
+  /** Signs a person in who is a member of an organization, or of none. */
+  const person = async (organizationId?: string, role = 'contributor') => {
+    const made = await signedInUser(service, organizationId ?? other.id, role);
+    const membership = { organizationId: organizationId ?? other.id, userId: made.id };
+    if (organizationId === undefined) await service.store.memberships.remove(membership);
+    const { token: user, email } = made;
+    const send = (method: string, at: string, body?: object) =>
+      service.call(method, at, { user, ...(body && { body }) });
+    const status = async (method: string, at: string, body?: object) => (await send(method, at, body)).status;
+    return { id: made.id, email, send, status };
+  };
 
   beforeAll(async () => {
     service = await createTestService({
@@ -320,6 +341,13 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const exported = await get(`/v3/${one}/usage?${window}`);
     expect(exported.usage[0].egress.bytes).toBe(3_000_000_001);
     expect(await statement()).toMatchObject({ is_final: false, lines: [{}, { quantity: 1e12, amount_cents: 25_000 }] });
+    // The cost that a budget is compared with is the total of the statement: 25,000 + 4,900 cents.
+    expect(await currentCost(service.store, one, clock.now())).toEqual({
+      of: 'invoice',
+      billingAccountId: id,
+      period: { start: Date.UTC(2032, 3, 1), end: Date.UTC(2032, 4, 1) },
+      nanodollars: 299_000_000_000n,
+    });
     // A deleted account can still be read.
     await must('DELETE', `${path}/organizations/${one}`);
     await must('DELETE', path);
@@ -334,6 +362,10 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const period = { start: clock.now() - HOUR, end: clock.now() + HOUR };
     expect(await storageCosts(service.store, id, period)).toMatchObject([{ type: 's3', postFilter: 115_000_000n }]);
     expect(await storageCosts(service.store, id, { start: 0, end: HOUR })).toEqual([]);
+    // Nobody bills the organization, so this is what it costs in this month.
+    const cost = { of: 'storage', period: { start: Date.UTC(2032, 3, 1), end: Date.UTC(2032, 4, 1) } };
+    expect(await currentCost(service.store, id, clock.now())).toEqual({ ...cost, nanodollars: 115_000_000n });
+    expect((await currentCost(service.store, id, Date.UTC(2032, 4, 1))).nanodollars).toBe(0n);
   });
 
   it('a user manages what the one organization has in which they may', async () => {
@@ -361,6 +393,159 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const refused = await ana.call('GET');
     expect(refused.status).toBe(403);
     expect(refused.body.error).toContain('more than one organization');
+  });
+
+  describe('a role of an account', () => {
+    let mine: string;
+    let path: string;
+    let theirs: string;
+    let foreign: string;
+    beforeAll(async () => {
+      mine = (await account('Mine')).id;
+      path = `/v2/billing/accounts/${mine}`;
+      theirs = (await account('Theirs')).id;
+      const body = { name: 'Foreign', billing_email: 'a@other.example' };
+      foreign = (await call('POST', '/v2/billing/accounts', body, other.key)).body.id;
+    });
+
+    it('lets a user without any other role act on this account, from the next request on', async () => {
+      const bo = await person();
+      expect([await bo.status('GET', path), await bo.status('GET', '/v2/billing/accounts')]).toEqual([403, 403]);
+      const role = await give(mine, ['billing_account:read'], bo.email);
+      expect((await bo.send('GET', path)).body).toMatchObject({ id: mine, name: 'Mine' });
+      const { billing_accounts, pagination } = (await bo.send('GET', '/v2/billing/accounts')).body;
+      expect([billing_accounts.map(({ id }: { id: string }) => id), pagination.total]).toEqual([[mine], 1]);
+      expect(await bo.status('GET', '/v2/billing/permissions')).toBe(200);
+      // Neither another account of the same owner, nor that of another owner, nor the prices of all.
+      for (const id of [theirs, foreign]) expect(await bo.status('GET', `/v2/billing/accounts/${id}`)).toBe(404);
+      expect(await bo.status('GET', '/v2/billing/products')).toBe(403);
+      expect(await bo.status('GET', `/v3/${acme.id}`)).toBe(404);
+      expect(await bo.status('PATCH', path, { name: 'No' })).toBe(403);
+      await must('PATCH', role, { permissions: ['billing_account:read', 'billing_account:write'] });
+      expect((await bo.send('PATCH', path, { description: 'By Bo' })).body).toMatchObject({ description: 'By Bo' });
+      await must('PATCH', role, { permissions: [] });
+      expect([await bo.status('GET', path), await bo.status('GET', '/v2/billing/accounts')]).toEqual([403, 403]);
+      await must('PATCH', role, { permissions: ['billing_account:read'] });
+      expect(await bo.status('GET', path)).toBe(200);
+      await must('DELETE', role);
+      expect(await bo.status('GET', path)).toBe(403);
+    });
+
+    it('adds to the roles of a user in organizations', async () => {
+      const cy = await person(other.id);
+      await give(mine, ['billing_account:read', 'billing_account:write'], cy.email);
+      expect((await cy.send('PATCH', path, { description: 'By Cy' })).body).toMatchObject({ description: 'By Cy' });
+      // In their own organization they read, as a contributor.
+      expect((await cy.send('GET', `/v2/billing/accounts/${foreign}`)).body).toMatchObject({ id: foreign });
+      expect(await cy.status('PATCH', `/v2/billing/accounts/${foreign}`, { name: 'No' })).toBe(404);
+      expect(await cy.status('GET', `/v2/billing/accounts/${theirs}`)).toBe(404);
+      const { billing_accounts, pagination } = (await cy.send('GET', '/v2/billing/accounts')).body;
+      expect(new Set(billing_accounts.map(({ id }: { id: string }) => id))).toEqual(new Set([mine, foreign]));
+      expect(pagination.total).toBe(2);
+    });
+
+    it('counts only for the confirmed address of a user of no connection', async () => {
+      const [unconfirmed, ofConnection] = [await person(), await person()];
+      const user = await service.store.users.get(unconfirmed.id);
+      if (!user) throw new Error('the user is gone');
+      await service.store.users.change({ ...user, emailVerifiedAt: null });
+      const connectionId = await storedConnection(service, other.id);
+      await service.database.script((run) =>
+        run(`update users set connection_id = '${connectionId}' where id = '${ofConnection.id}'`),
+      );
+      for (const each of [unconfirmed, ofConnection]) {
+        await give(mine, ['billing_account:read'], each.email);
+        expect(await each.status('GET', path)).toBe(403);
+      }
+    });
+
+    it('gives nobody what they lack, and no organization of the owner', async () => {
+      const di = await person();
+      const role = await give(mine, ['billing_account:role:write', 'billing_account:write'], di.email);
+      const more = await must('POST', `${path}/roles`, { name: 'More', permissions: [...billingPermissions] });
+      const refused = await di.send('POST', `${path}/roles/${more.id}/users`, { user_email: di.email });
+      expect([refused.status, refused.body.additional_details.missing_permissions]).toEqual([
+        403,
+        billingPermissions.filter((slug) => !/^billing_account:(role:)?write$/.test(slug)),
+      ]);
+      expect(await di.status('PATCH', role, { permissions: [...billingPermissions] })).toBe(403);
+      expect(await di.status('POST', `${role}/users`, { user_email: 'ed@acme.example' })).toBe(201);
+      const team1 = await team('Of nobody');
+      expect(await di.status('PUT', `${path}/organizations/${team1}`)).toBe(403);
+      await must('PUT', `${path}/organizations/${team1}`);
+      expect(await di.status('DELETE', `${path}/organizations/${team1}`)).toBe(403);
+      await must('DELETE', `${path}/organizations/${team1}`);
+    });
+
+    it('covers the quotas of the account', async () => {
+      const ed = await person();
+      await give(mine, ['quota:read', 'quota:write', 'quota:delete'], ed.email);
+      const limit = { name: 'Q', limit_type: 'egress_bytes', limit_amount: 5, timeframe: 'day', action: 'NONE' };
+      const own = await must('POST', '/v2/quotas', { billing_account_id: mine, ...limit });
+      const others = await must('POST', '/v2/quotas', { billing_account_id: theirs, ...limit });
+      const listed = (await ed.send('GET', `/v2/quotas?billing_account_id=${mine}`)).body.quotas;
+      expect(listed.map(({ id }: { id: string }) => id)).toEqual([own.id]);
+      expect(await ed.status('GET', `/v2/quotas?billing_account_id=${theirs}`)).toBe(403);
+      expect((await ed.send('GET', '/v2/quotas')).body.error).toContain('Send billing_account_id');
+      const ofTeam = await must('POST', '/v2/quotas', { organization_id: acme.team, ...limit });
+      for (const query of ['', `?billing_account_id=${mine}`])
+        expect(await ed.status('DELETE', `/v2/quotas/${ofTeam.id}${query}`)).toBe(404);
+      expect((await ed.send('PUT', `/v2/quotas/${own.id}`, { ...limit, name: 'By Ed' })).body.name).toBe('By Ed');
+      for (const method of ['GET', 'DELETE']) expect(await ed.status(method, `/v2/quotas/${others.id}`)).toBe(404);
+      expect(await ed.status('POST', '/v2/quotas', { billing_account_id: mine, ...limit })).toBe(403);
+      expect([await ed.status('DELETE', `/v2/quotas/${own.id}`), await ed.status('GET', path)]).toEqual([204, 403]);
+    });
+
+    it('allows exactly the calls that need its permissions, and nothing elsewhere', async () => {
+      const { id: quotaId } = await must('POST', '/v2/quotas', {
+        name: 'Q',
+        limit_type: 'egress_bytes',
+        limit_amount: 5,
+        timeframe: 'day',
+        action: 'NONE',
+        billing_account_id: mine,
+      });
+      const fo = await person();
+      const role = await give(mine, [], fo.email);
+      const [, roleId = ''] = role.split('/roles/');
+      const ids = {
+        accounts: mine,
+        billing_roles: roleId,
+        billing_users: UNKNOWN,
+        quotas: quotaId,
+        organizations: acme.team,
+      };
+      const operations = (await operationsOf(service.app)).filter(
+        (each) =>
+          /^[/]v2[/](billing|quotas)/.test(each.path) && !/products/.test(each.path) && each.id !== 'listQuotas',
+      );
+      expect(operations.length).toBeGreaterThan(20);
+      // A role grants nothing beyond its account: these are decisions of the owner.
+      const ofOwner = new Set([
+        'createBillingAccount',
+        'addBillingAccountOrganization',
+        'removeBillingAccountOrganization',
+        'createQuota',
+      ]);
+      for (const slug of billingPermissions) {
+        await must('PATCH', role, { permissions: [slug] });
+        for (const operation of operations) {
+          if (operation.method === 'DELETE' && operation.permissions.includes(slug) && !ofOwner.has(operation.id))
+            continue;
+          const at = fillPath(operation, { org: acme.team, parent_org: acme.id }, ids);
+          const status = await fo.status(operation.method, at, operation.example && { unknown_field: true });
+          const isAllowed = operation.permissions.every((each) => each === slug) && !ofOwner.has(operation.id);
+          expect([slug, operation.id, status === 403]).toEqual([slug, operation.id, !isAllowed]);
+        }
+      }
+      for (const [method, at] of [
+        ['GET', `/v1/${acme.id}/users`],
+        ['GET', `/v3/${acme.id}/usage`],
+        ['GET', `/v2/${acme.id}/quotas`],
+        ['GET', `/v1/${acme.team}/inputs`],
+      ] as const)
+        expect([at, await fo.status(method, at)]).toEqual([at, 404]);
+    });
   });
 
   it('roles name permissions by slug and users by e-mail', async () => {

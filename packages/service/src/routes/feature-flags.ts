@@ -37,6 +37,17 @@ const FeatureAndId = z.object({
 });
 const Body = z.object({ enabled: z.boolean() }).openapi('OverrideFeature', { example: { enabled: false } });
 
+/** What differs between overrides for organizations and for users. */
+interface OverrideRoutes {
+  /** Segment of the path before the ID. */
+  path: string;
+  what: string;
+  put: { operation: string; note: string };
+  remove: { operation: string; summary: string };
+  subjectOf: (id: string) => FeatureSubject;
+  exists: (id: string) => Promise<boolean>;
+}
+
 /** Routes for what the operator switches on and off. */
 export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[] {
   const tag = 'Feature flags';
@@ -83,12 +94,41 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
     return response;
   }
 
-  const organizationExists = async (id: string): Promise<void> => {
-    if (!(await store.organizations.get(id))) throw notFound();
-  };
-  const userExists = async (id: string): Promise<void> => {
-    if (!(await store.users.get(id))) throw notFound();
-  };
+  /** Returns the routes that switch a feature for one kind of subjects, and remove that. */
+  function overrideRoutes({ path, what, put: begin, remove: end, subjectOf, exists }: OverrideRoutes): Route[] {
+    const shared = { path: `/v3/feature_flags/{feature}/${path}/{id}`, tag, access: operator, params: FeatureAndId };
+    return [
+      route(
+        {
+          ...shared,
+          method: 'put',
+          operation: begin.operation,
+          summary: `Switch a feature on or off for ${what}`,
+          description: `Only for an API key of the operator. ${begin.note}`,
+          body: Body,
+          response: { status: 200, description: 'The override.', schema: Override },
+        },
+        async ({ params: { feature, id }, body, commit }) => {
+          if (!(await exists(id))) throw notFound();
+          return put(commit, feature, subjectOf(id), body.enabled);
+        },
+      ),
+      route(
+        {
+          ...shared,
+          method: 'delete',
+          operation: end.operation,
+          summary: end.summary,
+          description: 'Only for an API key of the operator.',
+          response: { status: 204, description: 'There is no override.' },
+        },
+        async ({ params: { feature, id }, commit }) => {
+          if (!(await exists(id))) throw notFound();
+          return remove(commit, feature, subjectOf(id));
+        },
+      ),
+    ];
+  }
 
   return [
     route(
@@ -122,79 +162,22 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
       },
     ),
 
-    route(
-      {
-        method: 'put',
-        path: '/v3/feature_flags/{feature}/organizations/{id}',
-        tag,
-        operation: 'overrideFeature',
-        summary: 'Switch a feature on or off for an organization and its teams',
-        description: 'Only for an API key of the operator. A team can have its own override.',
-        access: operator,
-        params: FeatureAndId,
-        body: Body,
-        response: { status: 200, description: 'The override.', schema: Override },
-      },
-      async ({ params, body, commit }) => {
-        await organizationExists(params.id);
-        return put(commit, params.feature, { organizationId: params.id }, body.enabled);
-      },
-    ),
-
-    route(
-      {
-        method: 'delete',
-        path: '/v3/feature_flags/{feature}/organizations/{id}',
-        tag,
-        operation: 'resetFeature',
-        summary: 'Remove the override of an organization',
-        description: 'Only for an API key of the operator.',
-        access: operator,
-        params: FeatureAndId,
-        response: { status: 204, description: 'There is no override.' },
-      },
-      async ({ params, commit }) => {
-        await organizationExists(params.id);
-        return remove(commit, params.feature, { organizationId: params.id });
-      },
-    ),
-
-    route(
-      {
-        method: 'put',
-        path: '/v3/feature_flags/{feature}/users/{id}',
-        tag,
-        operation: 'overrideUserFeature',
-        summary: 'Switch a feature on or off for a user',
-        description: 'Only for an API key of the operator. It takes precedence over the organization.',
-        access: operator,
-        params: FeatureAndId,
-        body: Body,
-        response: { status: 200, description: 'The override.', schema: Override },
-      },
-      async ({ params, body, commit }) => {
-        await userExists(params.id);
-        return put(commit, params.feature, { userId: params.id }, body.enabled);
-      },
-    ),
-
-    route(
-      {
-        method: 'delete',
-        path: '/v3/feature_flags/{feature}/users/{id}',
-        tag,
-        operation: 'resetUserFeature',
-        summary: 'Remove the override of a user',
-        description: 'Only for an API key of the operator.',
-        access: operator,
-        params: FeatureAndId,
-        response: { status: 204, description: 'There is no override.' },
-      },
-      async ({ params, commit }) => {
-        await userExists(params.id);
-        return remove(commit, params.feature, { userId: params.id });
-      },
-    ),
+    ...overrideRoutes({
+      path: 'organizations',
+      what: 'an organization and its teams',
+      put: { operation: 'overrideFeature', note: 'A team can have its own override.' },
+      remove: { operation: 'resetFeature', summary: 'Remove the override of an organization' },
+      subjectOf: (organizationId) => ({ organizationId }),
+      exists: async (id) => (await store.organizations.get(id)) !== undefined,
+    }),
+    ...overrideRoutes({
+      path: 'users',
+      what: 'a user',
+      put: { operation: 'overrideUserFeature', note: 'It takes precedence over the organization.' },
+      remove: { operation: 'resetUserFeature', summary: 'Remove the override of a user' },
+      subjectOf: (userId) => ({ userId }),
+      exists: async (id) => (await store.users.get(id)) !== undefined,
+    }),
   ];
 }
 

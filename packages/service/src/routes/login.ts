@@ -37,7 +37,7 @@ const VERIFY_TTL = 86_400;
 /** Routes by which users sign in, and by which clients get and end their tokens. */
 export function loginRoutes(context: RouteContext): Route[] {
   const { signIn, accessControl } = context;
-  const { flows, oidc, store, tokens } = signIn;
+  const { oidc, store, tokens } = signIn;
   const tokenResponse = { status: 200, description: 'The tokens.', schema: TokenBody } as const;
 
   /** Only a console may call these from a browser. They take no cookies. */
@@ -48,61 +48,7 @@ export function loginRoutes(context: RouteContext): Route[] {
   }
 
   return [
-    publicRoute(
-      {
-        method: 'get',
-        path: '/v1/login',
-        tag,
-        operation: 'beginLogin',
-        summary: 'Begin to sign in: redirects to the identity provider, or to a page of the service',
-        description:
-          'Without `return_to`, the sign-in ends at a page that shows an access token. With it, the browser returns there with `code` (and `state`), which the page exchanges for tokens: `POST /v1/login/exchange`.',
-        query: z.object({
-          return_to: z
-            .string()
-            .max(1_000)
-            .optional()
-            .openapi({ description: 'A page of an origin in CONSOLE_ORIGINS.' }),
-          code_challenge: z
-            .string()
-            .max(43)
-            .optional()
-            .openapi({ description: 'SHA-256 of the `code_verifier`, as base64url. Required with `return_to`.' }),
-          state: z.string().max(500).optional().openapi({ description: 'Returned to the page.' }),
-          email: z.string().max(254).optional().openapi({ description: 'Address to sign in with.' }),
-          connection_id: Id.optional().openapi({ description: 'A connection, for users of an organization.' }),
-        }),
-        response: {
-          status: 307,
-          description: 'Continues at the identity provider, or at a page of the service.',
-          headers: { Location: 'Where the browser continues.' },
-        },
-        errorStatuses: {
-          400: '`return_to` is not a page of an origin in CONSOLE_ORIGINS, or `code_challenge` is missing.',
-          404: 'There is no such connection.',
-          429: 'Too many requests from this address.',
-          503: 'The identity provider or the database does not respond.',
-        },
-      },
-      async ({ c, query }) => {
-        await accessControl.countAnonymous(c);
-        const returnTo = readReturnTo(query, signIn.consoleOrigins);
-        const email = query.email === undefined ? undefined : readEmail(query.email);
-        const begun = { ...(returnTo && { returnTo }), ...(email !== undefined && { email }) };
-        if (query.connection_id !== undefined) {
-          const connection = await store.ssoConnections.ofSignIn(query.connection_id);
-          if (!connection) throw notFound();
-          const { url, requestId } = await signIn.connections.begin(connection);
-          const flow = flows.begin({ ...begun, saml: { connectionId: connection.id, requestId } });
-          return redirectTo(url, flows.cookie(flow), 307);
-        }
-        if (oidc && !(await store.ssoConnections.any())) {
-          const { url, checks } = await oidc.begin(email);
-          return redirectTo(url, flows.cookie(flows.begin({ ...begun, oidc: checks })), 307);
-        }
-        return redirectTo(signIn.base + paths.start, flows.cookie(flows.begin(begun)), 307);
-      },
-    ),
+    beginRoute(context),
 
     callbackRoute(context),
 
@@ -290,6 +236,63 @@ export async function sendMail(
       headers: { 'Retry-After': '60' },
     });
   }
+}
+
+/** The route that begins a sign-in. A person opens it in a browser, a program follows its redirect. */
+function beginRoute({ signIn, accessControl }: RouteContext): Route {
+  const { flows, oidc, store } = signIn;
+  const begin = publicRoute(
+    {
+      method: 'get',
+      path: '/v1/login',
+      tag,
+      operation: 'beginLogin',
+      summary: 'Begin to sign in: redirects to the identity provider, or to a page of the service',
+      description:
+        'Without `return_to`, the sign-in ends at a page that shows an access token. With it, the browser returns there with `code` (and `state`), which the page exchanges for tokens: `POST /v1/login/exchange`.',
+      query: z.object({
+        return_to: z.string().max(1_000).optional().openapi({ description: 'A page of an origin in CONSOLE_ORIGINS.' }),
+        code_challenge: z
+          .string()
+          .max(43)
+          .optional()
+          .openapi({ description: 'SHA-256 of the `code_verifier`, as base64url. Required with `return_to`.' }),
+        state: z.string().max(500).optional().openapi({ description: 'Returned to the page.' }),
+        email: z.string().max(254).optional().openapi({ description: 'Address to sign in with.' }),
+        connection_id: Id.optional().openapi({ description: 'A connection, for users of an organization.' }),
+      }),
+      response: {
+        status: 307,
+        description: 'Continues at the identity provider, or at a page of the service.',
+        headers: { Location: 'Where the browser continues.' },
+      },
+      errorStatuses: {
+        400: '`return_to` is not a page of an origin in CONSOLE_ORIGINS, or `code_challenge` is missing.',
+        404: 'There is no such connection.',
+        429: 'Too many requests from this address.',
+        503: 'The identity provider or the database does not respond.',
+      },
+    },
+    async ({ c, query }) => {
+      await accessControl.countAnonymous(c);
+      const returnTo = readReturnTo(query, signIn.consoleOrigins);
+      const email = query.email === undefined ? undefined : readEmail(query.email);
+      const begun = { ...(returnTo && { returnTo }), ...(email !== undefined && { email }) };
+      if (query.connection_id !== undefined) {
+        const connection = await store.ssoConnections.ofSignIn(query.connection_id);
+        if (!connection) throw notFound();
+        const { url, requestId } = await signIn.connections.begin(connection);
+        const flow = flows.begin({ ...begun, saml: { connectionId: connection.id, requestId } });
+        return redirectTo(url, flows.cookie(flow), 307);
+      }
+      if (oidc && !(await store.ssoConnections.any())) {
+        const { url, checks } = await oidc.begin(email);
+        return redirectTo(url, flows.cookie(flows.begin({ ...begun, oidc: checks })), 307);
+      }
+      return redirectTo(signIn.base + paths.start, flows.cookie(flows.begin(begun)), 307);
+    },
+  );
+  return { ...begin, renderError: errorPages(signIn), negotiatesErrors: true };
 }
 
 function callbackRoute({ signIn, accessControl }: RouteContext): Route {

@@ -63,8 +63,11 @@ const example = {
 
 /** Routes for limits of what organizations receive and deliver. */
 export function quotaRoutes({ store, clock }: RouteContext): Route[] {
-  const read = { permission: 'quota:read', session: 'deny', owner: true } as const;
-  const write = { permission: 'quota:write', session: 'deny', owner: true } as const;
+  const list = { permission: 'quota:read', session: 'deny', owner: 'account' } as const;
+  const read = { permission: 'quota:read', session: 'deny', owner: 'quota' } as const;
+  const write = { permission: 'quota:write', session: 'deny', owner: 'quota' } as const;
+  /** A decision of the owner of accounts. */
+  const create = { permission: 'quota:write', session: 'deny', owner: true } as const;
   const effect = 'A change takes effect within seconds: a higher limit ends a suspension.';
 
   async function present(quotas: readonly Quota[]): Promise<z.output<typeof QuotaBody>[]> {
@@ -83,7 +86,7 @@ export function quotaRoutes({ store, clock }: RouteContext): Route[] {
         operation: 'listQuotas',
         summary: 'List the quotas of an organization, its teams and its billing accounts',
         description: 'A team sees the quotas that limit it.',
-        access: read,
+        access: list,
         query: PageQuery.extend({
           billing_account_id: Id.optional().openapi({ description: 'Only those of this account.' }),
           organization_id: Id.optional().openapi({ description: 'Only those of this organization.' }),
@@ -105,7 +108,7 @@ export function quotaRoutes({ store, clock }: RouteContext): Route[] {
         operation: 'createQuota',
         summary: 'Set a quota of an organization or a billing account',
         description: `Exactly one of \`organization_id\` and \`billing_account_id\` is required. Only a parent organization sets quotas. ${effect}`,
-        access: write,
+        access: create,
         body: z
           .object({ organization_id: Id.optional(), billing_account_id: Id.optional(), ...fields })
           .refine(
@@ -205,7 +208,7 @@ export function quotaRoutes({ store, clock }: RouteContext): Route[] {
         operation: 'deleteQuota',
         summary: 'Delete a quota',
         description: 'Ends a suspension within seconds.',
-        access: { permission: 'quota:delete', session: 'deny', owner: true },
+        access: { permission: 'quota:delete', session: 'deny', owner: 'quota' },
         params: OneQuota,
         response: { status: 204, description: 'The quota was deleted.' },
       },

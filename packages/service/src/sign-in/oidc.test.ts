@@ -230,6 +230,15 @@ describe('the sign-in belongs to the browser that began it', () => {
     const away = await createTestService({ database: await databases.open(), settings: { signIn } });
     const { status, body } = await away.call('GET', '/v1/login');
     expect([status, body.error_type]).toEqual([503, 'sign_in_failed']);
+    // A person in a browser reads a page.
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const page = await away.call('GET', '/v1/login', { headers: { accept } });
+    expect([page.status, page.headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
+    expect([page.headers.get('vary'), page.text]).toEqual(['Accept', expect.stringContaining('<title>')]);
+    const mistaken = await away.call('GET', '/v1/login?connection_id=x', { headers: { accept } });
+    expect([mistaken.status, mistaken.text]).toEqual([404, expect.stringContaining('<h1>')]);
+    for (const other of ['application/json, text/html;q=0', '*/*'])
+      expect((await away.call('GET', '/v1/login', { headers: { accept: other } })).body.code).toBe(503);
     await away.store.close();
   });
 });

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, count, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import type { Page, Rows } from './store.js';
@@ -22,8 +22,11 @@ export interface BillingAccounts {
   get(ownerId: string, id: string): Promise<BillingAccount | undefined>;
   /** Reads and locks an account that is not deleted (`FOR UPDATE`) until the transaction ends. */
   lock(ownerId: string, id: string): Promise<BillingAccount | undefined>;
-  /** Without those that are deleted. */
-  list(ownerId: string, page: Page): Promise<Rows<BillingAccount>>;
+  /**
+   * Returns the accounts of an owner, if one is given, and those in `ids`, oldest first. Leaves out those
+   * that are deleted.
+   */
+  list(ownerId: string | undefined, page: Page, ids?: readonly string[]): Promise<Rows<BillingAccount>>;
   update(account: BillingAccount): Promise<void>;
 }
 
@@ -73,8 +76,14 @@ export function createBillingAccounts(queries: Queries): BillingAccounts {
       return row;
     },
 
-    async list(ownerId, { limit, offset }) {
-      const condition = and(eq(table.ownerOrganizationId, ownerId), isNull(table.deletedAt));
+    async list(ownerId, { limit, offset }, ids = []) {
+      const condition = and(
+        or(
+          ownerId === undefined ? sql`false` : eq(table.ownerOrganizationId, ownerId),
+          ids.length === 0 ? undefined : inArray(table.id, [...ids]),
+        ),
+        isNull(table.deletedAt),
+      );
       const rows = await queries
         .select()
         .from(table)

@@ -1,10 +1,17 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
+import type { Permission } from '../permissions.js';
 import type { Queries } from './database.js';
 import { billingRoles as table, billingRoleUsers as users } from './tables.js';
 
 /** Permissions on a billing account, for the users that have the role. */
 export type BillingRole = InferSelectModel<typeof table>;
+/** What the roles of an account allow a user. */
+export interface BillingGrant {
+  billingAccountId: string;
+  ownerOrganizationId: string;
+  permissions: readonly Permission[];
+}
 /** A user of a role. */
 export type BillingRoleUser = InferSelectModel<typeof users>;
 
@@ -25,6 +32,8 @@ export interface BillingRoleUsers {
   remove(user: BillingRoleUser): Promise<void>;
   /** Returns the users of roles, oldest first. */
   ofRoles(billingRoleIds: readonly string[]): Promise<BillingRoleUser[]>;
+  /** Returns what the roles of a person with this address allow, one for each role. */
+  grantsOf(email: string): Promise<BillingGrant[]>;
 }
 
 const one = (billingAccountId: string, id: string) =>
@@ -81,5 +90,16 @@ export function createBillingRoleUsers(queries: Queries): BillingRoleUsers {
             .from(users)
             .where(inArray(users.billingRoleId, [...billingRoleIds]))
             .orderBy(asc(users.createdAt), asc(users.id)),
+
+    grantsOf: (email) =>
+      queries
+        .select({
+          billingAccountId: table.billingAccountId,
+          ownerOrganizationId: table.ownerOrganizationId,
+          permissions: table.permissions,
+        })
+        .from(users)
+        .innerJoin(table, eq(table.id, users.billingRoleId))
+        .where(eq(users.email, email)),
   };
 }

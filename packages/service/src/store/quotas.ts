@@ -16,6 +16,8 @@ export interface Quotas {
   insert(quota: Quota): Promise<void>;
   /** Returns a quota that an organization has set, or that limits it. */
   get(organizationId: string, id: string): Promise<Quota | undefined>;
+  /** Returns the ID of the billing account that a quota limits, if it limits one. */
+  accountOf(id: string): Promise<string | undefined>;
   /** Reads and locks a quota that an organization has set (`FOR UPDATE`) until the transaction ends. */
   lock(ownerId: string, id: string): Promise<Quota | undefined>;
   /** Returns the quotas that an organization has set, and those that limit it, oldest first. */
@@ -41,6 +43,11 @@ export function createQuotas(queries: Queries): Quotas {
         .from(table)
         .where(and(eq(table.id, id), visibleTo(organizationId)));
       return row;
+    },
+
+    async accountOf(id) {
+      const [row] = await queries.select({ accountId: table.billingAccountId }).from(table).where(eq(table.id, id));
+      return row?.accountId ?? undefined;
     },
 
     async lock(ownerId, id) {

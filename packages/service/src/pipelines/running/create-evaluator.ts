@@ -2,6 +2,7 @@ import type { Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import { AlertEvaluator } from '../../alerts/alert-evaluator.js';
 import type { EventSignals } from '../../alerts/alert-records.js';
+import { currentCost } from '../../billing/current-cost.js';
 import { describeError } from '../../describe-error.js';
 import type { AlertWriter } from '../../store/alert-writer.js';
 import type { EngineState } from '../../store/engine-state.js';
@@ -12,7 +13,7 @@ import type { Supervisor } from './supervisor.js';
 
 export interface EvaluatorParts {
   writer: AlertWriter;
-  tables: Pick<Tables, 'pipelineCounts'>;
+  tables: Tables;
   state: Pick<EngineState, 'get' | 'put'>;
   /** Fencing token of the engine's lease. */
   token: number;
@@ -46,6 +47,7 @@ export function createEvaluator({
     pipelines: () => [...supervisor.running()].flatMap((pipeline) => pipeline.watched() ?? []),
     hasPipeline: (id) => supervisor.has(id),
     storedCounts: (spans, to) => readStoredCounts(tables.pipelineCounts, spans, to),
+    currentCost: (organizationId, now) => currentCost(tables, organizationId, now),
     entriesAfter: (sequence) => logs.entriesAfter(sequence),
     state: {
       load: async () => (await state.get(STATE_KEY))?.value,

@@ -117,7 +117,7 @@ describe('a service under load', () => {
 });
 
 describe('an engine', () => {
-  it('does not say that no pipeline exists while the database can not show it', async () => {
+  it('does not say that no pipeline exists while the database cannot show it', async () => {
     const databases = postgresql();
     const proxy = await startDatabaseProxy(await databases.url());
     const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {

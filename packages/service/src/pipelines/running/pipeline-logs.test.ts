@@ -121,7 +121,7 @@ it('forgets removed pipelines', async () => {
   expect(['a', 'b', 'c'].map((id) => last.of(id).size)).toEqual([0, 0, 1]);
 });
 
-it('keeps entries in memory while the file can not be written, and writes them afterwards', async () => {
+it('keeps entries in memory while the file cannot be written, and writes them afterwards', async () => {
   const folder = await someFolder();
   let failures = 0;
   const logs = await open(folder, { onFailure: () => (failures += 1) });
