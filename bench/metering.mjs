@@ -2,16 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDevNullOutput } from '@connector-frame/connectors';
-import {
-  createEmbeddedBus,
-  createEmbeddedCoordinator,
-  createMemoryStore,
-  PipelineRunner,
-} from '@connector-frame/engine';
+import { createEmbeddedBus, createEmbeddedCoordinator, createMemoryStore } from '@connector-frame/engine';
 import { UsageMeter } from '../packages/service/dist/usage/usage-meter.js';
 import { report } from './lib.mjs';
 import { event } from './pipelines.mjs';
+import { startRunner } from './start-runner.mjs';
 
 /** Many short ones, because the best of them is the least disturbed by other processes. */
 const ROUNDS = 60;
@@ -40,34 +35,20 @@ export default async function metering() {
     now: Date.now,
     onFailure: (error) => console.error(error),
   });
-  const open = async (id, metered) => {
+  const open = (id, metered) => {
     const parts = { organizationId: 'org', pipelineId: id, inputId: 'a' };
     const nodes = new Map([
       ['in', { ...parts, nodeId: 'in', componentType: 'input', componentId: 'a', type: 'monad-http' }],
       ['out', { ...parts, nodeId: 'out', componentType: 'output', componentId: 'b', type: 'dev-null' }],
     ]);
-    const runner = new PipelineRunner({
-      definition: {
-        id,
-        nodes: [
-          { id: 'in', slug: 'in', component_id: 'a', component_type: 'input', enabled: true },
-          { id: 'out', slug: 'out', component_id: 'b', component_type: 'output', enabled: true },
-        ],
-        edges: [{ id: 'edge', from_node_instance_id: 'in', to_node_instance_id: 'out' }],
-      },
-      components: {
-        inputs: new Map([['in', { kind: 'push' }]]),
-        outputs: new Map([['out', createDevNullOutput()]]),
-        transforms: new Map(),
-      },
+    return startRunner({
+      id,
+      input: { kind: 'push' },
+      folder,
       bus,
       coordinator,
-      holder: 'bench',
-      folder: join(folder, id),
       ...(metered && { meter: meter.of(nodes) }),
     });
-    await runner.start();
-    return runner;
   };
   const runners = [await open('metered', true), await open('unmetered', false)];
   try {

@@ -1,5 +1,5 @@
 /**
- * A vendor's API over HTTP: `/idle` never has events, `/busy` has 100 new ones for each request.
+ * A vendor's API over HTTP. `/idle` never has events, `/busy` has 100 new events for each request.
  */
 import { createServer } from 'node:http';
 import { event } from './pipelines.mjs';

@@ -1,22 +1,17 @@
-import { fork } from 'node:child_process';
-import { once, setMaxListeners } from 'node:events';
+import { setMaxListeners } from 'node:events';
 import { mkdtempSync, openSync, closeSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createDevNullOutput } from '@connector-frame/connectors';
-import {
-  createEmbeddedBus,
-  createEmbeddedCoordinator,
-  createMemoryStore,
-  PipelineRunner,
-} from '@connector-frame/engine';
+import { createEmbeddedBus, createEmbeddedCoordinator, createMemoryStore } from '@connector-frame/engine';
 import { systemClock } from '@connector-frame/engine/connector-api';
 import { createEgress } from '@connector-frame/engine/egress';
 import { pollCode } from '../packages/connectors/dist/_shared/poll/index.js';
 import { report } from './lib.mjs';
+import { startProcess } from './pipelines.mjs';
+import { startRunner } from './start-runner.mjs';
 
 const PIPELINES = 500;
 /** Long enough for one process to poll all of them. */
@@ -27,7 +22,7 @@ const ORIGIN = 'https://api.acme.example';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** A type with a definition of its own, like each of the catalog's. */
+/** Returns a type with its own definition. */
 const typeOf = (number, path) => ({
   type_id: `acme-${number}`,
   kind: 'input',
@@ -42,8 +37,6 @@ const typeOf = (number, path) => ({
     secrets: { type: 'object', properties: {}, additionalProperties: false },
   },
   poll: {
-    verified: 'documented',
-    documentation: [`${ORIGIN}/docs`],
     base_url: ORIGIN,
     authentication: { kind: 'bearer', secret: '/secrets/token' },
     interval_seconds: INTERVAL_S,
@@ -60,38 +53,23 @@ const typeOf = (number, path) => ({
   },
 });
 
-/** Starts the vendor in another process, so that its CPU time does not count. */
-async function openVendor() {
-  const child = fork(new URL('poll-vendor.mjs', import.meta.url));
-  const [{ origin, events }] = await once(child, 'message');
-  return {
-    origin,
-    events,
-    async requests() {
-      child.send('requests');
-      const [figures] = await once(child, 'message');
-      return figures.requests;
-    },
-    close: () => child.kill(),
-  };
-}
-
 const heap = () => {
   collectGarbage();
   collectGarbage();
   return process.memoryUsage().heapUsed;
 };
 
-/** CPU time of this process per request of the vendor's API, in milliseconds. */
+/** Measures the CPU time of this process per request to the vendor, in milliseconds. */
 async function costOf(vendor) {
-  const before = await vendor.requests();
+  const before = await vendor.figures();
   const cpu = process.cpuUsage();
   await sleep(MEASURED_MS);
   const { user, system } = process.cpuUsage(cpu);
-  return (user + system) / 1_000 / ((await vendor.requests()) - before);
+  const after = await vendor.figures();
+  return (user + system) / 1_000 / (after.requests - before.requests);
 }
 
-/** The same requests in a loop that parses each page and appends its records to a file. */
+/** Measures the same requests in a loop that parses each page and appends its records to a file. */
 async function bare(vendor, path, egress) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-bare-'));
   const file = openSync(join(folder, 'records'), 'a');
@@ -115,6 +93,7 @@ async function bare(vendor, path, egress) {
   return cost;
 }
 
+/** Measures the pipelines: CPU time per poll, and bytes of heap per pipeline. */
 async function polled(vendor, path, egress) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-polling-'));
   const bus = createEmbeddedBus({ folder: join(folder, 'bus'), onDamage: console.error });
@@ -125,28 +104,7 @@ async function polled(vendor, path, egress) {
     const type = typeOf(number, path);
     const config = { settings: {}, secrets: { token: 'canary-token' } };
     const input = pollCode(type).createInput(config, { type, egress, clock: systemClock });
-    const id = `p${number}`;
-    const runner = new PipelineRunner({
-      definition: {
-        id,
-        nodes: [
-          { id: 'in', slug: 'in', component_id: 'a', component_type: 'input', enabled: true },
-          { id: 'out', slug: 'out', component_id: 'b', component_type: 'output', enabled: true },
-        ],
-        edges: [{ id: 'edge', from_node_instance_id: 'in', to_node_instance_id: 'out' }],
-      },
-      components: {
-        inputs: new Map([['in', input]]),
-        outputs: new Map([['out', createDevNullOutput()]]),
-        transforms: new Map(),
-      },
-      bus,
-      coordinator,
-      holder: 'bench',
-      folder: join(folder, id),
-    });
-    await runner.start();
-    runners.push(runner);
+    runners.push(await startRunner({ id: `p${number}`, input, folder, bus, coordinator }));
   }
   await sleep(2 * INTERVAL_S * 1_000);
   const cost = await costOf(vendor);
@@ -159,9 +117,10 @@ async function polled(vendor, path, egress) {
   return { cost, memory };
 }
 
-/** Memory and CPU time of 500 pipelines, each with an input and a definition of its own. */
+/** Measures memory and CPU time of 500 pipelines, each with its own input and definition. */
 export default async function polling() {
-  const vendor = await openVendor();
+  // In another process, so that its CPU time does not count.
+  const vendor = await startProcess('poll-vendor.mjs');
   const real = createEgress({ allow: ['127.0.0.0/8'] });
   const egress = { ...real, fetch: (url, init) => real.fetch(vendor.origin + String(url).slice(ORIGIN.length), init) };
   try {
@@ -176,7 +135,7 @@ export default async function polling() {
       report(`${PIPELINES} polled pipelines, ${name}${records}`, told);
     }
   } finally {
-    vendor.close();
     real.close?.();
+    await vendor.stop();
   }
 }

@@ -316,7 +316,7 @@ export class AlertEvaluator {
       const cost = costs.get(row.organizationId);
       if (condition.reads !== 'cost' || !cost) continue;
       const incident = incidents.get(row.id, row.organizationId);
-      // Ends with its period, also if the next one is above the budget at once: that is another incident.
+      // An alert ends with its period. If the next period is above the budget at once, that is another incident.
       const isOver = incident !== undefined && incident.metadata['period_end'] !== secondsOf(cost.period.end);
       evaluation.judged(rule, ofOrganization(row.organizationId), isOver ? 'clear' : condition.judge(cost), () =>
         condition.explain(cost),

@@ -29,6 +29,6 @@ export class Costs {
   }
 }
 
-/** A clock that was set back or ahead makes a cost old, too. */
+/** Returns whether a cost need not be read again. It must be after the clock was set, back or ahead. */
 const isCurrent = ({ readAt, cost: { period } }: Known, now: number): boolean =>
   Math.abs(now - readAt) < MAX_AGE_MS && period.start <= now && now < period.end;

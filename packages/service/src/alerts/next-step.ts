@@ -40,7 +40,8 @@ const MAX_CLEAR_MS = 600_000;
 
 /**
  * Returns for how long a condition must not hold before its alert is resolved: as long as its window,
- * at least one minute and at most ten; one minute without a window. Shorter interruptions are part of the same incident.
+ * at least one minute and at most ten; one minute without a window. Shorter interruptions are part of
+ * the same incident.
  */
 export function clearMsOf(condition: Condition): number {
   if (condition.reads === 'log' || condition.reads === 'cost') return MIN_CLEAR_MS;

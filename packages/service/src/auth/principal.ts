@@ -27,7 +27,7 @@ export interface UserPrincipal {
    * has in any organization.
    */
   permissions: ReadonlySet<Permission>;
-  /** Accounts of any owner that a role of the account lets the user act on. Only on routes of owners. */
+  /** Billing accounts of any owner on which roles give the permission of the route. Only on routes of owners. */
   billingAccountIds?: readonly string[];
 }
 

@@ -3,11 +3,11 @@ import { periodOf, type Period } from '../usage/periods.js';
 import { statementOf } from './statement.js';
 import { storageCosts } from './storage-cost.js';
 
-/** What an organization costs in the present period. */
+/** What an organization costs in the current period. */
 export interface CurrentCost {
   /**
    * `invoice`: the statement of the billing account that the organization is in. `storage`: what its
-   * destinations charge, for an organization that nobody bills.
+   * destinations charge, if it is in no account with a product.
    */
   of: 'invoice' | 'storage';
   /** The account of an invoice. */

@@ -3,10 +3,10 @@ import { organizationOf, type Principal } from '../auth/principal.js';
 import type { Organization, ReadTables } from '../store/store.js';
 
 /**
- * Returns the organization whose accounts, products and quotas a caller reads: that of its API key, the
- * one in which a user has the permission of the route, or the owner of the billing account that the
- * request names, if a role of the account has it.
- * @throws ApiError 403 for a session, and for a user with such a role only, if no account is named
+ * Returns the organization whose accounts, products and quotas a caller reads: the organization of its
+ * API key; the one in which a user has the permission of the route; or the owner of the billing account
+ * that the request names, if a role of the account gives the permission.
+ * @throws ApiError 403 for a session, and for a user who only has roles of accounts and names none
  */
 export function ownerOf(principal: Principal): string {
   if (principal.type === 'session') throw forbidden('Sessions have no access to billing. Use an API key.');

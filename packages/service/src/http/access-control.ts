@@ -105,7 +105,7 @@ export function createAccessControl({
       return { ...principal, organizationId: grant.ownerOrganizationId, permissions: new Set(grant.permissions) };
     if (isMember) return { ...inOwner(principal, access), billingAccountIds: idsOf(grants) };
     if (id !== undefined) throw notFound();
-    if (accountId !== undefined) throw forbidden('No role of yours on this billing account has the permission.');
+    if (accountId !== undefined) throw forbidden('None of your roles on this billing account has the permission.');
     return { ...principal, permissions: new Set(neededPermissions(access)), billingAccountIds: idsOf(grants) };
   }
 
@@ -193,7 +193,7 @@ function inOwner(principal: UserPrincipal, access: Policy): UserPrincipal {
   return { ...principal, ...own };
 }
 
-/** Returns the billing accounts on which the permissions of a route are granted, with all that is granted there. */
+/** Returns the billing accounts on which the permissions of a route are granted, one grant for each account. */
 function allowed(grants: readonly BillingGrant[], access: Policy): BillingGrant[] {
   const byAccount = new Map<string, BillingGrant>();
   for (const grant of grants) {

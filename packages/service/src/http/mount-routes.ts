@@ -1,3 +1,4 @@
+import { accepts } from 'hono/accepts';
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { authorOf } from '../audit/author.js';
@@ -81,11 +82,10 @@ async function handleRequest(c: Context, route: Route, options: MountOptions): P
   }
 }
 
-/** Returns whether a request names HTML, as browsers do for a page. A program that accepts anything does not. */
+/** Returns whether a request prefers HTML, as a browser does for a page. A program that accepts anything gets JSON. */
 const acceptsHtml = (c: Context): boolean =>
-  (c.req.header('accept') ?? '')
-    .split(',')
-    .some((range) => /^\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*$).*)?$/i.test(range));
+  accepts(c, { header: 'Accept', supports: ['text/html', 'application/json'], default: 'application/json' }) ===
+  'text/html';
 
 /** Adds the headers that the handler has not set. */
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {

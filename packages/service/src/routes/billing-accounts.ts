@@ -27,7 +27,7 @@ const example = { name: 'Acme, Inc.', billing_email: 'billing@acme.example' };
 export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext): Route[] {
   const read = { permission: 'billing_account:read', session: 'deny', owner: 'account' } as const;
   const write = { permission: 'billing_account:write', session: 'deny', owner: 'account' } as const;
-  /** Decisions of the owner: a role of one account must not take organizations from another one. */
+  /** Only for the owner: a role of one account must not move organizations out of another. */
   const decide = { permission: 'billing_account:write', session: 'deny', owner: true } as const;
   const answer = { status: 200, description: 'The account.', schema: AccountBody } as const;
 
@@ -67,7 +67,7 @@ export function billingAccountRoutes({ store, clock, checkoutUrl }: RouteContext
         operation: 'listBillingAccounts',
         summary: 'List the billing accounts of an organization',
         description:
-          'A parent organization sees its accounts, a user also those that have given them a role. Those that were deleted are left out.',
+          'A parent organization sees its accounts; a user also sees the accounts on which they have a role. Deleted accounts are left out.',
         access: read,
         query: PageQuery,
         response: {

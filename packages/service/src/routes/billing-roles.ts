@@ -55,7 +55,7 @@ const PermissionBody = z
 
 const DELETED = 'The role was deleted.';
 const ADDED = 'The user has the role.';
-const GIVES = 'You can’t give a role with permissions that you lack:';
+const GIVES = "You can't give a role with permissions that you lack:";
 const LACKS = "A role can't contain permissions that its author lacks:";
 
 /** Routes for the roles of billing accounts: what users may do with an account, by e-mail address. */

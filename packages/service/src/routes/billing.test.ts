@@ -362,7 +362,7 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
     const period = { start: clock.now() - HOUR, end: clock.now() + HOUR };
     expect(await storageCosts(service.store, id, period)).toMatchObject([{ type: 's3', postFilter: 115_000_000n }]);
     expect(await storageCosts(service.store, id, { start: 0, end: HOUR })).toEqual([]);
-    // Nobody bills the organization, so this is what it costs in this month.
+    // This organization is in no account, so its cost is the storage of the month.
     const cost = { of: 'storage', period: { start: Date.UTC(2032, 3, 1), end: Date.UTC(2032, 4, 1) } };
     expect(await currentCost(service.store, id, clock.now())).toEqual({ ...cost, nanodollars: 115_000_000n });
     expect((await currentCost(service.store, id, Date.UTC(2032, 4, 1))).nanodollars).toBe(0n);
@@ -416,7 +416,7 @@ describe.each(eachDatabase())('billing on $name', (databases) => {
       const { billing_accounts, pagination } = (await bo.send('GET', '/v2/billing/accounts')).body;
       expect([billing_accounts.map(({ id }: { id: string }) => id), pagination.total]).toEqual([[mine], 1]);
       expect(await bo.status('GET', '/v2/billing/permissions')).toBe(200);
-      // Neither another account of the same owner, nor that of another owner, nor the prices of all.
+      // Not another account of the same owner, not an account of another owner, and not the products.
       for (const id of [theirs, foreign]) expect(await bo.status('GET', `/v2/billing/accounts/${id}`)).toBe(404);
       expect(await bo.status('GET', '/v2/billing/products')).toBe(403);
       expect(await bo.status('GET', `/v3/${acme.id}`)).toBe(404);

@@ -42,8 +42,8 @@ interface OverrideRoutes {
   /** Segment of the path before the ID. */
   path: string;
   what: string;
-  put: { operation: string; note: string };
-  remove: { operation: string; summary: string };
+  override: { operation: string; note: string };
+  reset: { operation: string; summary: string };
   subjectOf: (id: string) => FeatureSubject;
   exists: (id: string) => Promise<boolean>;
 }
@@ -94,17 +94,17 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
     return response;
   }
 
-  /** Returns the routes that switch a feature for one kind of subjects, and remove that. */
-  function overrideRoutes({ path, what, put: begin, remove: end, subjectOf, exists }: OverrideRoutes): Route[] {
+  /** Returns the routes that set and remove overrides for one kind of subject. */
+  function overrideRoutes({ path, what, override, reset, subjectOf, exists }: OverrideRoutes): Route[] {
     const shared = { path: `/v3/feature_flags/{feature}/${path}/{id}`, tag, access: operator, params: FeatureAndId };
     return [
       route(
         {
           ...shared,
           method: 'put',
-          operation: begin.operation,
+          operation: override.operation,
           summary: `Switch a feature on or off for ${what}`,
-          description: `Only for an API key of the operator. ${begin.note}`,
+          description: `Only for an API key of the operator. ${override.note}`,
           body: Body,
           response: { status: 200, description: 'The override.', schema: Override },
         },
@@ -117,8 +117,8 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
         {
           ...shared,
           method: 'delete',
-          operation: end.operation,
-          summary: end.summary,
+          operation: reset.operation,
+          summary: reset.summary,
           description: 'Only for an API key of the operator.',
           response: { status: 204, description: 'There is no override.' },
         },
@@ -165,16 +165,16 @@ export function featureFlagRoutes({ store, flags, clock }: RouteContext): Route[
     ...overrideRoutes({
       path: 'organizations',
       what: 'an organization and its teams',
-      put: { operation: 'overrideFeature', note: 'A team can have its own override.' },
-      remove: { operation: 'resetFeature', summary: 'Remove the override of an organization' },
+      override: { operation: 'overrideFeature', note: 'A team can have its own override.' },
+      reset: { operation: 'resetFeature', summary: 'Remove the override of an organization' },
       subjectOf: (organizationId) => ({ organizationId }),
       exists: async (id) => (await store.organizations.get(id)) !== undefined,
     }),
     ...overrideRoutes({
       path: 'users',
       what: 'a user',
-      put: { operation: 'overrideUserFeature', note: 'It takes precedence over the organization.' },
-      remove: { operation: 'resetUserFeature', summary: 'Remove the override of a user' },
+      override: { operation: 'overrideUserFeature', note: 'It takes precedence over the organization.' },
+      reset: { operation: 'resetUserFeature', summary: 'Remove the override of a user' },
       subjectOf: (userId) => ({ userId }),
       exists: async (id) => (await store.users.get(id)) !== undefined,
     }),

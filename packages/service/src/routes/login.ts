@@ -238,7 +238,7 @@ export async function sendMail(
   }
 }
 
-/** The route that begins a sign-in. A person opens it in a browser, a program follows its redirect. */
+/** Returns the route that begins a sign-in: a person opens it in a browser, a program follows its redirect. */
 function beginRoute({ signIn, accessControl }: RouteContext): Route {
   const { flows, oidc, store } = signIn;
   const begin = publicRoute(

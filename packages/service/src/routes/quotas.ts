@@ -66,7 +66,7 @@ export function quotaRoutes({ store, clock }: RouteContext): Route[] {
   const list = { permission: 'quota:read', session: 'deny', owner: 'account' } as const;
   const read = { permission: 'quota:read', session: 'deny', owner: 'quota' } as const;
   const write = { permission: 'quota:write', session: 'deny', owner: 'quota' } as const;
-  /** A decision of the owner of accounts. */
+  /** Only the owner of an account limits it. */
   const create = { permission: 'quota:write', session: 'deny', owner: true } as const;
   const effect = 'A change takes effect within seconds: a higher limit ends a suspension.';
 

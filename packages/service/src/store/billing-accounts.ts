@@ -23,8 +23,8 @@ export interface BillingAccounts {
   /** Reads and locks an account that is not deleted (`FOR UPDATE`) until the transaction ends. */
   lock(ownerId: string, id: string): Promise<BillingAccount | undefined>;
   /**
-   * Returns the accounts of an owner, if one is given, and those in `ids`, oldest first. Leaves out those
-   * that are deleted.
+   * Returns the accounts of an owner, if one is given, and the accounts in `ids`, oldest first. Leaves
+   * out deleted accounts.
    */
   list(ownerId: string | undefined, page: Page, ids?: readonly string[]): Promise<Rows<BillingAccount>>;
   update(account: BillingAccount): Promise<void>;
