@@ -9,3 +9,15 @@ export const long = process.env['LONG'] === '1';
  * @param short otherwise
  */
 export const longOr = <T>(full: T, short: T): T => (long ? full : short);
+
+const day = Math.floor(Date.now() / 86_400_000);
+
+/**
+ * Returns all items in the long run. Otherwise a part of them, and another part each day.
+ * @param oneIn the part is one in this number
+ */
+export const dailyPart = <T>(items: readonly T[], oneIn: number): readonly T[] =>
+  longOr(
+    items,
+    items.filter((_item, index) => (index + day) % oneIn === 0),
+  );

@@ -34,13 +34,16 @@ export function covering<T>(all: readonly T[], features: (each: T) => Iterable<s
 }
 
 /**
- * Returns types that together have every kind of field, plus one in `part` of the others, chosen by
- * `seed`.
+ * Returns types that together have every kind of field, plus one in `oneIn` of the others, chosen by
+ * `seed`: a greater number is a smaller sample.
  */
-export function sampleOf(types: readonly ConnectorTypeData[], seed: string, part: number): ConnectorTypeData[] {
+export function sampleOf(
+  types: readonly ConnectorTypeData[],
+  { seed, oneIn }: { seed: string; oneIn: number },
+): ConnectorTypeData[] {
   const sample = covering(types, featuresOf);
   return types.filter((type) => {
     const hash = createHash('sha256').update(`${seed} ${type.kind} ${type.type_id}`).digest();
-    return sample.has(type) || hash.readUInt32BE() % part === 0;
+    return sample.has(type) || hash.readUInt32BE() % oneIn === 0;
   });
 }

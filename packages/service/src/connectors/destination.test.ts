@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allTypes, asWrite, writePath } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { movesOf } from '../../../../test/support/destinations.js';
-import { long } from '../../../../test/support/long.js';
+import { dailyPart } from '../../../../test/support/long.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 /**
@@ -13,9 +13,7 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
 describe('a stored secret after a change of destination or transport (S03, S32)', () => {
   const databases = anyDatabase();
   const moves = allTypes().flatMap(movesOf);
-  const day = Math.floor(Date.now() / 86_400_000);
-  /** The short run tries a third of them, and another third each day. */
-  const tried = long ? moves : moves.filter((_move, index) => (index + day) % 3 === 0);
+  const tried = dailyPart(moves, 3);
   const reached: string[] = [];
   let service: TestService;
   let acme: Tenant;
