@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createServer, type RunningServer } from '@connector-frame/service';
 import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
@@ -78,6 +79,8 @@ export async function startWorld(
   const service = await createServer({
     SERVICE_PORT: '0',
     DATA_DIR: folder,
+    // Without it, the type `file` is not offered.
+    FILE_OUTPUT_DIR: join(folder, 'files'),
     ALLOWED_PARENT_ORIGINS: site.origin,
     LOG_LEVEL: 'silent',
     ...environment,

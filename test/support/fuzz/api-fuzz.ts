@@ -113,7 +113,10 @@ export async function fuzz(
   for (let call = 0; call < calls; call += 1) {
     // Create first, so that later calls have existing ids.
     const makes = operations.filter(({ method }) => method === 'POST');
-    const operation = pick(random, call < 6 ? makes : operations);
+    const candidates = call < 6 ? makes : operations;
+    const reachable = candidates.filter((each) => hasIds(each, known));
+    // Most operations name an ID, and with an unknown one they only respond 404.
+    const operation = pick(random, chance(random, 0.8) ? reachable : candidates);
     const request = randomRequest(operation, random, world);
     // Sometimes send two concurrent calls, like a double click.
     const times = chance(random, 0.06) ? 2 : 1;
@@ -137,6 +140,12 @@ function problemOf({ status, text }: Answer): string | undefined {
   if (/node_modules|at async |\.ts:\d+:\d+/.test(text)) return `a stack in the answer: ${text.slice(0, 400)}`;
   return undefined;
 }
+
+/** Whether the sequence has created what the path of an operation names. */
+const hasIds = ({ path }: Operation, known: Known): boolean =>
+  [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].every(
+    ([, before = '', name = '']) => ['org', 'parent_org', 'type_id', 'typeId'].includes(name) || known.has(before),
+  );
 
 const describe = ({ operation, path, options }: Request): string =>
   `${operation.id}: ${operation.method} ${path} ${JSON.stringify(options).slice(0, 2_000)}`;
