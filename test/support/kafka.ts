@@ -1,4 +1,8 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * A Kafka cluster of librdkafka's mock brokers, which Debian's `kcat` can start. They keep messages
@@ -30,40 +34,38 @@ export async function startKafka(count = 2): Promise<Kafka> {
     '-b',
     'none',
   ];
-  const server = spawn('kcat', options, { stdio: ['ignore', 'ignore', 'pipe'] });
+  // A file, not a pipe: the brokers log every request, and a pipe that nobody reads for a while, as
+  // during a blocking call, would stop them.
+  const folder = await mkdtemp(join(tmpdir(), 'kafka-'));
+  const logFile = join(folder, 'log');
+  const log = await open(logFile, 'w');
+  const server = spawn('kcat', options, { stdio: ['ignore', 'ignore', log.fd] });
+  await log.close();
   const leave = (): void => void server.kill('SIGKILL');
   process.once('exit', leave);
-  return {
-    brokers: await ready(server),
-    close: () =>
-      new Promise((resolve) => {
-        process.removeListener('exit', leave);
-        server.once('exit', () => resolve());
-        server.kill('SIGKILL');
-      }),
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const close = async (): Promise<void> => {
+    process.removeListener('exit', leave);
+    server.kill('SIGKILL');
+    await ended;
+    await rm(folder, { recursive: true });
   };
-}
-
-function ready(server: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let log = '';
-    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (log.length < 65_536) log += text;
-      const [, brokers] = /bootstrap\.servers=([\d.:,]+)/.exec(log) ?? [];
-      if (brokers !== undefined && log.includes('initialized')) resolve(brokers);
-    });
-    server.once('error', reject);
-    server.once('exit', () => reject(new Error(`No Kafka:\n${log}`)));
-  });
+  for (;;) {
+    const text = await readFile(logFile, 'utf8');
+    const [, brokers] = /bootstrap\.servers=([\d.:,]+)/.exec(text) ?? [];
+    if (brokers !== undefined && text.includes('initialized')) return { brokers, close };
+    if (server.exitCode !== null || server.signalCode !== null) throw new Error(`No Kafka:\n${text}`);
+    await delay(20);
+  }
 }
 
 /** Runs `kcat` against a cluster, as a client independent of the one under test. */
-export function kcat(brokers: string, args: readonly string[], input = ''): string {
-  return execFileSync('kcat', ['-b', brokers, ...args], {
-    input,
-    encoding: 'utf8',
-    stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: 30_000,
+export function kcat(brokers: string, args: readonly string[], input = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('kcat', ['-b', brokers, ...args], { timeout: 60_000 }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+    child.stdin?.end(input);
   });
 }
 

@@ -59,8 +59,8 @@ async function read(
 }
 
 const upTo = (count: number) => (records: readonly DataRecord[]) => records.length >= count;
-const produce = (topic: string, lines: readonly string[], ...args: string[]): void =>
-  void kcat(cluster.brokers, ['-P', '-t', topic, ...args], `${lines.join('\n')}\n`);
+const produce = async (topic: string, lines: readonly string[], ...args: string[]): Promise<void> =>
+  void (await kcat(cluster.brokers, ['-P', '-t', topic, ...args], `${lines.join('\n')}\n`));
 const numbered = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_each, index) => JSON.stringify({ n: from + index }));
 const numbers = (records: readonly DataRecord[]): number[] =>
@@ -68,7 +68,7 @@ const numbers = (records: readonly DataRecord[]): number[] =>
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_each, index) => from + index);
 
 test.concurrent('reads messages as records with their metadata', async () => {
-  produce(
+  await produce(
     'shapes',
     ['{"n":1,"offset":"mine","big":12345678901234567890}'],
     '-p',
@@ -80,7 +80,7 @@ test.concurrent('reads messages as records with their metadata', async () => {
     '-H',
     'c=d',
   );
-  produce('shapes', ['plain text'], '-p', '2');
+  await produce('shapes', ['plain text'], '-p', '2');
   const { records } = await read({ topics: ['shapes'], group_id: 'g-shapes', key_field: 'key' }, upTo(2));
   expect(records).toEqual([
     {
@@ -101,19 +101,19 @@ test.concurrent('reads messages as records with their metadata', async () => {
 test.concurrent.each(['gzip', 'snappy', 'lz4'])(
   'reads messages that librdkafka compressed with %s',
   async (compression) => {
-    produce(`packed-${compression}`, numbered(0, 3_000), '-z', compression);
+    await produce(`packed-${compression}`, numbered(0, 3_000), '-z', compression);
     const { records } = await read({ topics: [`packed-${compression}`], group_id: `g-${compression}` }, upTo(3_000));
     expect(numbers(records)).toEqual(range(0, 3_000));
   },
 );
 
 test.concurrent('delivers 5,000 messages once each across pauses', async () => {
-  produce('many', numbered(0, 2_500));
+  await produce('many', numbered(0, 2_500));
   // Commit after every page: on a busy machine the member may be removed from the group, and then
   // there is no final commit.
   const settings = { topics: ['many'], group_id: 'g-many', commit_interval_ms: 0 };
   const first = await read(settings, upTo(700));
-  produce('many', numbered(2_500, 5_000));
+  await produce('many', numbered(2_500, 5_000));
   const second = await read(settings, upTo(900), first.cursor);
   const third = await read(settings, upTo(5_000 - first.records.length - second.records.length), second.cursor);
   expect(numbers([...first.records, ...second.records, ...third.records])).toEqual(range(0, 5_000));
@@ -124,7 +124,7 @@ test.concurrent('delivers 5,000 messages once each across pauses', async () => {
 });
 
 test.concurrent('redelivers only the page that was not acknowledged', async () => {
-  produce('again', numbered(0, 100), '-p', '1');
+  await produce('again', numbered(0, 100), '-p', '1');
   const settings = { topics: ['again'], group_id: 'g-again' };
   const failing = read(settings, upTo(100), undefined, async (records) => {
     if (records.length > 0) throw new Error('output');
@@ -132,29 +132,29 @@ test.concurrent('redelivers only the page that was not acknowledged', async () =
   await expect(failing).rejects.toThrow('output');
   const { records, cursor: after } = await read(settings, upTo(100));
   expect(numbers(records)).toEqual(range(0, 100));
-  produce('again', numbered(100, 101), '-p', '1');
+  await produce('again', numbered(100, 101), '-p', '1');
   expect(numbers((await read(settings, upTo(1), after)).records)).toEqual([100]);
 });
 
 test.concurrent('starting at new messages, does not skip those that arrive during a pause', async () => {
-  produce('fresh', numbered(0, 10));
+  await produce('fresh', numbered(0, 10));
   const settings = { topics: ['fresh'], group_id: 'g-fresh', auto_offset_reset: 'largest' };
   const { records, cursor } = await read(settings, (_records, pages) => pages === 1);
   expect(records).toEqual([]);
-  produce('fresh', numbered(10, 20));
+  await produce('fresh', numbered(10, 20));
   expect(numbers((await read(settings, upTo(10), cursor)).records)).toEqual(range(10, 20));
 });
 
 test.concurrent('reports a group without an offset if none may be chosen', async () => {
-  produce('strict', numbered(0, 1));
+  await produce('strict', numbered(0, 1));
   const settings = { topics: ['strict'], group_id: 'g-strict', auto_offset_reset: 'error' };
   await expect(read(settings, upTo(1))).rejects.toMatchObject({ code: 'no_position', kind: 'permanent' });
 });
 
 test.concurrent('reads topics that match a pattern', async () => {
-  produce('logs-a', numbered(0, 5));
-  produce('logs-b', numbered(5, 10));
-  produce('other-logs', numbered(10, 15));
+  await produce('logs-a', numbered(0, 5));
+  await produce('logs-b', numbered(5, 10));
+  await produce('other-logs', numbered(10, 15));
   const { records } = await read({ topics: ['^logs-.*'], group_id: 'g-pattern' }, upTo(10));
   expect(numbers(records)).toEqual(range(0, 10));
   expect(() =>
@@ -169,7 +169,7 @@ test.concurrent('two members share the partitions and lose nothing when one leav
   const settings = { topics: ['shared'], group_id: 'g-shared', commit_interval_ms: 100 };
   // kcat would put nearly all of them into one partition, which only one of the members reads.
   for (const partition of [0, 1, 2, 3])
-    produce('shared', numbered(partition * 1_000, (partition + 1) * 1_000), '-p', String(partition));
+    await produce('shared', numbered(partition * 1_000, (partition + 1) * 1_000), '-p', String(partition));
   const seen: DataRecord[] = [];
   const slowly = async (records: readonly DataRecord[]): Promise<void> => {
     seen.push(...records);

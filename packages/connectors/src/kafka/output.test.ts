@@ -64,8 +64,9 @@ async function write(output: Output, records: readonly unknown[], id?: string): 
 }
 
 /** Reads a topic with librdkafka: partition, key, value, headers. */
-function consume(topic: string): { partition: number; key: string; value: string; headers: string }[] {
-  return kcat(cluster.brokers, ['-C', '-t', topic, '-e', '-q', '-f', '%p\t%k\t%s\t%h\n'])
+async function consume(topic: string): Promise<{ partition: number; key: string; value: string; headers: string }[]> {
+  const lines = await kcat(cluster.brokers, ['-C', '-t', topic, '-e', '-q', '-f', '%p\t%k\t%s\t%h\n']);
+  return lines
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
@@ -81,7 +82,7 @@ test.each(['none', 'gzip', 'snappy', 'lz4'])(
     const headers = [{ key: 'source', value: 'connector-frame' }];
     const output = create({ topic, compression_type, headers, message_key_field: 'user.id' });
     expect(await write(output, numbered(500))).toEqual({});
-    const messages = consume(topic);
+    const messages = await consume(topic);
     expect(messages.map(({ value }) => value).toSorted()).toEqual(
       numbered(500)
         .map((each) => JSON.stringify(each))
@@ -98,7 +99,7 @@ test('sends a batch without keys to one partition, and a retry to the same one',
   await write(output, numbered(20), 'first');
   await write(output, numbered(20), 'first');
   for (let turn = 0; turn < 8; turn += 1) await write(output, [{ turn }], `other-${turn}`);
-  const messages = consume('sticky');
+  const messages = await consume('sticky');
   expect(new Set(messages.filter(({ value }) => value.startsWith('{"n"')).map(({ partition }) => partition)).size).toBe(
     1,
   );
@@ -107,7 +108,7 @@ test('sends a batch without keys to one partition, and a retry to the same one',
 
 test('sends one array of records per key', async () => {
   await write(create({ topic: 'arrays', payload_format: 'json_array', message_key_field: 'user.id' }), numbered(10));
-  const messages = consume('arrays');
+  const messages = await consume('arrays');
   expect(messages).toHaveLength(5);
   for (const { key, value } of messages) {
     const records: unknown = JSON.parse(value);
