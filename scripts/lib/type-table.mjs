@@ -21,7 +21,7 @@ const evidence = {
 const cell = (text) => String(text).replaceAll('|', '\\|');
 
 const line = ({ type, tests, runs, polls }) => {
-  const runtime = runs ? (polls ? `polls (verified: ${type.poll.verified})` : 'yes') : '';
+  const runtime = runs ? (polls ? `polls (${type.poll.verified})` : 'yes') : '';
   return `| ${[`${type.name}${type.in_beta ? ' (beta)' : ''}`, `\`${type.type_id}\``, type.category, `\`${type.evidence}\``, tests ? 'yes' : '', runtime].map(cell).join(' | ')} |`;
 };
 
@@ -54,8 +54,9 @@ ${types.length} types: ${count(({ type }) => type.kind === 'input')} inputs, ${c
 
 - **Test connection**: ${count(({ tests }) => tests)} types can test their connection.
 - **Runtime**: ${count(({ runs }) => runs)} types move data. A pipeline with any other type fails with \`no_runtime\`.
-- **polls (verified: contract)**: the input reads its vendor's HTTP API as its data file describes.
-  It was tested against a server built from the vendor's documentation, not against the vendor.
+- **polls**: the input reads its vendor's HTTP API as its data file describes. In brackets, what that
+  was tested against: \`documented\`, requests and responses of the vendor's documentation;
+  \`independent\`, a mock server or client library that others wrote; \`live\`, the vendor itself.
 
 **Fields from** names the source of a type's fields, from the most to the least reliable:
 

@@ -19,7 +19,7 @@ export const stream: PollStream = {
   cursor: { kind: 'time', start: '/settings/start', overlap_seconds: 60 },
 };
 const poll: PollDefinition = {
-  verified: 'contract',
+  verified: 'documented',
   documentation: ['https://acme.example/docs'],
   base_url: ORIGIN,
   authentication: { kind: 'bearer', secret: '/secrets/token' },

@@ -182,10 +182,11 @@ export type PollThrottled =
 
 export interface PollDefinition {
   /**
-   * `contract`: tested against a server that responds as the vendor documents, never against the
+   * What the definition was tested against: `documented`, requests and responses of the vendor's
+   * documentation; `independent`, a mock server or client library that others wrote; `live`, the
    * vendor itself.
    */
-  verified: 'contract';
+  verified: 'documented' | 'independent' | 'live';
   /** Vendor pages that the definition was built from. */
   documentation: readonly string[];
   /**

@@ -7,7 +7,7 @@ import { FILE, goodType, sourcesOf } from './fixture.js';
 import { describeProblem } from './problem.js';
 
 const goodPoll = {
-  verified: 'contract',
+  verified: 'documented',
   documentation: ['https://acme.example/docs#events'],
   base_url: '{{/settings/url}}',
   authentication: { kind: 'bearer', secret: '/secrets/token' },
@@ -41,7 +41,7 @@ test('accepts a valid poll definition and keeps it in the type', () => {
 
 const stream = '/poll/streams/0';
 const spoiled: [pointer: string, value: unknown, at: string, message: string][] = [
-  ['/poll/verified', 'live', '/poll/verified', 'must be "contract"'],
+  ['/poll/verified', 'yes', '/poll/verified', 'must be "documented", "independent" or "live"'],
   ['/poll/verified', undefined, '/poll', 'needs "verified"'],
   ['/poll/documentation', [], '/poll/documentation', 'must be a list, with something in it'],
   ['/poll/documentation/0', 'the docs', '/poll/documentation/0', 'must be the address of a page'],

@@ -110,7 +110,7 @@ const throttled: Shape = (value, pointer, complain) => {
 
 export const pollShape = object(
   {
-    verified: word('contract'),
+    verified: word('documented', 'independent', 'live'),
     documentation: list(text(/^https:\/\/\S+$/, 'the address of a page, with https://')),
     base_url: base,
     authentication: kinds({

@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { ConnectorConfig } from '@connector-frame/catalog';
+import type { Received, Reply } from './vendor.js';
+
+/** Text that a value must equal, or a pattern that it must match. */
+export type Expected = string | { pattern: string };
+
+/** A request as the vendor documents it, and the documented response. */
+export interface DocumentedExchange {
+  request: {
+    /** Default `GET`. */
+    method?: string;
+    /** Origin and path: `https://api.acme.example/v1/events`. */
+    url: string;
+    /** Every query parameter of the request. */
+    query?: Readonly<Record<string, Expected>>;
+    headers?: Readonly<Record<string, Expected>>;
+    /** JSON body, or the parameters of a form. Without it, the request must have no body. */
+    body?: unknown;
+  };
+  response: {
+    /** Default 200. */
+    status?: number;
+    headers?: Readonly<Record<string, string>>;
+    /** A string is sent as it is, anything else as JSON. */
+    body?: unknown;
+  };
+}
+
+/**
+ * Requests and responses that a vendor's documentation describes, for one connector type: the
+ * content of `test/vendors/inputs/<type id>.json`. They come from the vendor's pages, never from the
+ * type's data file, so that a mistake there cannot repeat itself here.
+ */
+export interface DocumentedInput {
+  /** Pages or OpenAPI documents of the vendor that the exchanges were taken from. */
+  sources: readonly string[];
+  /** Time at which the input is read. Default `2026-03-10T12:00:00Z`. */
+  now?: string;
+  config: ConnectorConfig;
+  /** Each must be requested. A request that matches several gets the first that was not used yet. */
+  exchanges: readonly DocumentedExchange[];
+  /** Number of records delivered, each an object of a documented response; or the records. */
+  records: number | readonly unknown[];
+}
+
+const FOLDER = new URL('../vendors/', import.meta.url);
+
+/** Reads all files of `test/vendors/<kind>s`, by type id. */
+export function readDocumented<T>(kind: 'input' | 'output'): [typeId: string, documented: T][] {
+  const folder = new URL(`${kind}s/`, FOLDER);
+  return readdirSync(folder)
+    .toSorted()
+    .map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as T]);
+}
+
+/** Responds to documented requests only, and collects all others. */
+export class DocumentedVendor {
+  /** Requests that the documentation does not describe, each with the reasons. */
+  readonly unknown: string[] = [];
+  readonly #used = new Set<DocumentedExchange>();
+  readonly #exchanges: readonly DocumentedExchange[];
+
+  constructor(exchanges: readonly DocumentedExchange[]) {
+    this.#exchanges = exchanges;
+  }
+
+  /** Origins of all documented requests. */
+  get origins(): string[] {
+    return [...new Set(this.#exchanges.map(({ request }) => new URL(request.url).origin))];
+  }
+
+  /** Documented requests that were not sent. */
+  get unused(): string[] {
+    return this.#exchanges.filter((each) => !this.#used.has(each)).map(({ request }) => describe(request));
+  }
+
+  /** @param origin the vendor's origin, not the local server's */
+  respond(request: Received, origin: string): Reply {
+    const reasons = new Map(this.#exchanges.map((each) => [each, differences(each.request, request, origin)]));
+    const matching = this.#exchanges.filter((each) => reasons.get(each)?.length === 0);
+    const found = matching.find((each) => !this.#used.has(each)) ?? matching.at(-1);
+    if (!found) {
+      const closest = [...reasons].toSorted(([, a], [, b]) => a.length - b.length)[0];
+      this.unknown.push(`${request.method} ${origin}${request.url}: ${closest?.[1].join(', ') ?? 'none documented'}`);
+      return { status: 400, body: { error: 'not documented' } };
+    }
+    this.#used.add(found);
+    const { status = 200, headers = {}, body } = found.response;
+    if (body === undefined) return { status, headers };
+    if (typeof body === 'string') return { status, headers, body };
+    return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+  }
+}
+
+const describe = ({ method = 'GET', url, query }: DocumentedExchange['request']): string =>
+  `${method} ${url}${query ? ` ${JSON.stringify(query)}` : ''}`;
+
+const matches = (expected: Expected, value: string | undefined): boolean =>
+  value !== undefined &&
+  (typeof expected === 'string' ? value === expected : new RegExp(`^(?:${expected.pattern})$`, 'v').test(value));
+
+function differences(expected: DocumentedExchange['request'], request: Received, origin: string): string[] {
+  const { method = 'GET', url, query = {}, headers = {}, body } = expected;
+  const address = new URL(url);
+  const sent = new URL(request.url, origin);
+  const problems: string[] = [];
+  if (request.method !== method) problems.push(`method is not ${method}`);
+  if (address.origin !== origin) problems.push(`origin is not ${address.origin}`);
+  if (address.pathname !== sent.pathname) problems.push(`path is not ${address.pathname}`);
+  for (const name of new Set([...Object.keys(query), ...sent.searchParams.keys()])) {
+    const wanted = query[name];
+    const value = sent.searchParams.getAll(name).join(',');
+    if (wanted === undefined) problems.push(`parameter ${name} is not documented`);
+    else if (!matches(wanted, sent.searchParams.has(name) ? value : undefined))
+      problems.push(`parameter ${name} is ${value} instead of ${JSON.stringify(wanted)}`);
+  }
+  for (const [name, wanted] of Object.entries(headers))
+    if (!matches(wanted, request.headers[name.toLowerCase()]?.toString()))
+      problems.push(`header ${name} is ${request.headers[name.toLowerCase()]?.toString()}`);
+  if (!bodyMatches(body, request)) problems.push(`body is ${request.body}`);
+  return problems;
+}
+
+function bodyMatches(expected: unknown, { body, headers }: Received): boolean {
+  if (expected === undefined) return body === '';
+  if (typeof expected === 'string') return body === expected;
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true)
+    return jsonMatches(expected, Object.fromEntries(new URLSearchParams(body)));
+  try {
+    return jsonMatches(expected, JSON.parse(body));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether two JSON values are equal. `{ "pattern": "..." }` matches a text. */
+function jsonMatches(expected: unknown, value: unknown): boolean {
+  if (typeof expected !== 'object' || expected === null) return expected === value;
+  const entries = Object.entries(expected);
+  if (entries.length === 1 && entries[0]?.[0] === 'pattern' && (typeof value === 'string' || typeof value === 'number'))
+    return matches(expected as Expected, String(value));
+  if (typeof value !== 'object' || value === null || Array.isArray(expected) !== Array.isArray(value)) return false;
+  return (
+    entries.length === Object.keys(value).length &&
+    entries.every(([key, item]) => key in value && jsonMatches(item, (value as Record<string, unknown>)[key]))
+  );
+}
+
+/** Whether a documented response contains this record. */
+export function isDocumented(record: unknown, exchanges: readonly DocumentedExchange[]): boolean {
+  const contains = (value: unknown): boolean =>
+    isDeepStrictEqual(value, record) ||
+    (typeof value === 'object' && value !== null && Object.values(value).some(contains));
+  return exchanges.some(({ response }) => contains(response.body));
+}
