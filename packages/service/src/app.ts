@@ -33,6 +33,7 @@ import type { Metrics } from './metrics.js';
 import { noEngine, type PipelineEngine } from './pipelines/engine.js';
 import type { Readiness } from './readiness.js';
 import { allRoutes } from './routes/index.js';
+import { createSecretExchanges } from './secrets/secret-exchanges.js';
 import type { Vault } from './secrets/vault.js';
 import { createSignIn, type SignInSettings } from './sign-in/create-sign-in.js';
 import type { ResolveTxt } from './sign-in/domain-proof.js';
@@ -133,6 +134,12 @@ export function createApp(deps: AppDeps): App {
     now: () => clock.now(),
     folder: settings.lookupFolder,
   });
+  const exchanges = createSecretExchanges({
+    tables: store,
+    locks: store.locks,
+    vaultOf: (organizationId) => secrets.ofOrganization(store, organizationId),
+    catalog,
+  });
   const { connectors, egress } = deps;
   const tests = createConnectionTests({ connectors, egress, lookupsOf, metrics });
   const cors = createCors(new Set([...embedOrigins, ...consoleOrigins]));
@@ -169,6 +176,7 @@ export function createApp(deps: AppDeps): App {
     context: {
       store,
       vault: secrets,
+      exchanges,
       sessions,
       principals,
       accessControl,

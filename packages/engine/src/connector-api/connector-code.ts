@@ -6,6 +6,7 @@ import type { Enrichment } from './enrichment.js';
 import type { Input } from './input.js';
 import type { KeyValueTables } from './key-values.js';
 import type { Output } from './output.js';
+import type { ReplaceableSecrets } from './replaceable-secrets.js';
 import type { Tester } from './tester.js';
 import type { Receiver } from './receiver.js';
 
@@ -34,6 +35,11 @@ export interface ConnectorContext {
   lookupFolders?: readonly string[];
   /** The alerts of the organization. Absent: no rules are evaluated. */
   alerts?: AlertRecords;
+  /**
+   * The stored secrets, for vendors that replace them. Absent: nothing is stored, as in the test of
+   * a connector that is not saved yet.
+   */
+  secrets?: ReplaceableSecrets;
 }
 
 /** A local address and port reserved for one connector. */

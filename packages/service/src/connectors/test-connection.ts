@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Connectors } from '@connector-frame/connectors';
+import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../api-error.js';
 import type { Metrics } from '../metrics.js';
@@ -20,12 +21,13 @@ export interface ConnectionTests {
   supports(type: ConnectorTypeData): boolean;
   /**
    * Connects with a validated configuration whose secrets are in plain text.
+   * @param call `secrets`: the stored ones, if the configuration has their values
    * @throws ApiError 400 `no_test`, `test_failed` or `egress_refused`
    */
   run(
     type: ConnectorTypeData,
     config: ConnectorConfig,
-    call: { organizationId: string; signal: AbortSignal },
+    call: { organizationId: string; signal: AbortSignal; secrets?: ReplaceableSecrets },
   ): Promise<TestResult>;
 }
 
@@ -45,12 +47,13 @@ export function createConnectionTests({
   return {
     supports: (type) => connectors(type).testConnection !== undefined,
 
-    async run(type, config, { organizationId, signal }) {
+    async run(type, config, { organizationId, signal, secrets }) {
       const tester = connectors(type).testConnection;
       if (!tester) throw new ApiError(400, 'no_test', "Connectors of this type can't be tested.");
       const began = performance.now();
       const outcome = await tester(config, {
         ...lookupsOf(organizationId),
+        ...(secrets && { secrets }),
         egress,
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT)]),
       });

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { ConnectorKind } from '@connector-frame/catalog/types';
+import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import { idOf, type Principal } from '../auth/principal.js';
 import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner } from '../connectors/planner.js';
-import { openPlan } from '../connectors/plan-write.js';
+import { openPlan, type WritePlan } from '../connectors/plan-write.js';
 import { resealsOf } from '../connectors/store-plan.js';
 import { notOwned } from '../connectors/not-owned.js';
 import { invalidRequest } from '../api-error.js';
@@ -62,6 +63,7 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
           body: await tests.run(type, openPlan(plan, type), {
             organizationId: organization.id,
             signal: c.req.raw.signal,
+            ...(before && { secrets: keptSecrets(context, before, plan) }),
           }),
         };
 
@@ -78,6 +80,17 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
     ),
   ];
 }
+
+/**
+ * Returns those stored secrets that a plan keeps: a test that makes the vendor replace one must store
+ * the replacement.
+ */
+export const keptSecrets = (
+  { exchanges }: Pick<RouteContext, 'exchanges'>,
+  { connector }: ConnectorSecrets,
+  { kept }: WritePlan,
+): ReplaceableSecrets =>
+  exchanges.of(connector, { key: null, fields: new Set(kept.map(({ secret }) => secret.field)) });
 
 /**
  * Counts one connection test against its session, API key or user, then against the connector type within

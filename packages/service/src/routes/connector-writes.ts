@@ -17,7 +17,7 @@ import { organizationRoute, type ResponseData, type OrganizationCall, type Route
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, ConnectorSecrets, SecretNote, Tables } from '../store/store.js';
 import { CONFIG_ERRORS, connectorBodies, TEST_ERRORS, textIssues, typeNamed } from './connector-bodies.js';
-import { countTest } from './connection-tests.js';
+import { countTest, keptSecrets } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { kindNames } from './kind-names.js';
 import { Org, OrgAndId } from './schemas.js';
@@ -251,7 +251,11 @@ async function testFirst(
   const vault = await vaults.ofOrganization(store, organization.id);
   const write = writeOf(type, body.config ?? { secrets: {} }, before);
   const plan = await planner.plan(write, { vault, tables: store, principal, organization });
-  await tests.run(type, openPlan(plan, type), { organizationId: organization.id, signal: c.req.raw.signal });
+  await tests.run(type, openPlan(plan, type), {
+    organizationId: organization.id,
+    signal: c.req.raw.signal,
+    secrets: keptSecrets(context, before, plan),
+  });
   return before.connector.version;
 }
 

@@ -14,6 +14,7 @@ import type { RateLimits } from '../http/rate-limits.js';
 import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
+import type { SecretExchanges } from '../secrets/secret-exchanges.js';
 import type { Vault } from '../secrets/vault.js';
 import type { SignInContext } from '../sign-in/create-sign-in.js';
 import type { KeyValueLimits } from '../store/key-values.js';
@@ -24,6 +25,8 @@ export interface RouteContext {
   /** For reads. Routes write through `commit`, which also appends to the audit log. */
   store: ReadTables;
   vault: Vault;
+  /** Replaces stored secrets, for vendors that do so. */
+  exchanges: SecretExchanges;
   sessions: SessionTokens;
   principals: Principals;
   accessControl: AccessControl;

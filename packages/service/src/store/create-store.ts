@@ -15,6 +15,7 @@ import { createIdempotencyKeys } from './idempotency-keys.js';
 import { createInvitations } from './invitations.js';
 import { createMemberships } from './memberships.js';
 import { createKeyValues } from './key-values.js';
+import { locksOf } from './locks.js';
 import { createOrganizationSecrets } from './organization-secrets.js';
 import { createOrganizations } from './organizations.js';
 import { createPipelineCounts } from './pipeline-counts.js';
@@ -43,6 +44,7 @@ export function createStore(database: Database): Store {
         await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${name}))`);
         return work(tables(tx));
       }),
+    locks: locksOf(database),
     async schemaVersion() {
       const [row] = await database.script((run) => run('select max(version) as version from schema_migrations'));
       return Number(row?.['version']);

@@ -45,6 +45,15 @@ export function createOrganizationSecrets(queries: Queries): OrganizationSecrets
       await queries.update(table).set(change).where(eq(table.id, id));
     },
 
+    async replaceValue({ id, before, sealed }) {
+      const changed = await queries
+        .update(table)
+        .set({ sealed })
+        .where(and(eq(table.id, id), eq(table.sealed, before)))
+        .returning({ id: table.id });
+      return changed.length > 0;
+    },
+
     async remove(id) {
       await queries.delete(table).where(eq(table.id, id));
     },

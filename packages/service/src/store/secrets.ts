@@ -68,6 +68,15 @@ export function createSecrets(queries: Queries): Secrets {
       return changed.length > 0;
     },
 
+    async replaceValue({ id, before, sealed }) {
+      const changed = await queries
+        .update(table)
+        .set({ sealed, destination: null })
+        .where(and(eq(table.id, id), eq(table.sealed, before), isNull(table.secretId)))
+        .returning({ id: table.id });
+      return changed.length > 0;
+    },
+
     async reseal(reseals) {
       for (const { id, before, sealed } of reseals) {
         await queries

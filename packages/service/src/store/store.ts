@@ -16,6 +16,7 @@ import type { FeatureOverrides } from './feature-overrides.js';
 import type { Invitations } from './invitations.js';
 import type { Memberships } from './memberships.js';
 import type { KeyValues } from './key-values.js';
+import type { Locks } from './locks.js';
 import type { Quotas } from './quotas.js';
 import type { ResourceShares, SharePolicies } from './resource-shares.js';
 import type { ShareViews } from './share-views.js';
@@ -247,6 +248,11 @@ export interface OrganizationSecrets {
   lockUsable(organizationId: string, id: string): Promise<OrganizationSecret | undefined>;
   /** @param isRotated whether its value is another one, for the audit log */
   update(secret: OrganizationSecret, isRotated?: boolean): Promise<void>;
+  /**
+   * Stores the value that a vendor has replaced the secret with. Returns false if its row no longer
+   * contains `before`.
+   */
+  replaceValue(replacement: Reseal): Promise<boolean>;
   remove(id: string): Promise<void>;
   /**
    * Returns the metadata of all secrets of an organization, also of those of its connectors, and of
@@ -279,6 +285,11 @@ export interface Secrets {
    * `before`.
    */
   refer(reference: Reseal & { secretId: string }): Promise<boolean>;
+  /**
+   * Stores the value that a vendor has replaced a connector's own secret with. Returns false if its row
+   * no longer contains `before`.
+   */
+  replaceValue(replacement: Reseal): Promise<boolean>;
   /**
    * Stores resealed values and moves their rows out of format 1. A row that was changed in the
    * meantime keeps the change.
@@ -458,6 +469,7 @@ export interface Store extends Tables {
   transaction<T>(work: (tables: Tables) => Promise<T>): Promise<T>;
   /** Like `transaction`, but runs one at a time across all replicas for each `name`. */
   exclusive<T>(name: string, work: (tables: Tables) => Promise<T>): Promise<T>;
+  readonly locks: Locks;
   /**
    * Returns the number of the newest migration in the database. Rejects if the database does not
    * respond.

@@ -19,6 +19,7 @@ import type { Egress } from '@connector-frame/engine/egress';
 import type { Lookups, LookupsOf } from '../../connectors/lookups.js';
 import { runtimeConfig } from '../../connectors/runtime-config.js';
 import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
+import type { SecretExchanges, SecretUser } from '../../secrets/secret-exchanges.js';
 import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
 import { notRunning, withoutDetails } from './shared-output.js';
 import type { RunningRow } from '../../store/running-pipelines.js';
@@ -39,6 +40,8 @@ export interface ComponentTools {
   lookupsOf: LookupsOf;
   /** Returns the key-value table of an output. */
   tableOf: (connector: Connector) => KeyValueTable;
+  /** Replaces stored secrets, for vendors that do so. Absent: replacements are not stored. */
+  exchanges?: SecretExchanges;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
   /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
@@ -142,7 +145,7 @@ async function partsOf(
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
-  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, listenAt, alertsOf }: ComponentTools,
+  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, exchanges, listenAt, alertsOf }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
@@ -158,11 +161,16 @@ async function partsOf(
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...withOwnTable(lookupsOf(connector.organizationId), connector, tableOf),
     ...(listen && { listen }),
+    ...(exchanges && { secrets: exchanges.of(connector, userOf(node)) }),
   };
   const config = runtimeConfig(type, settingsAt(node, connector.settings), secretsOf(node, secrets));
   if (overridesOf(node)) requireFitting(node, type, config);
   return [type, config, context];
 }
+
+/** With other settings, the vendor may grant something else. */
+const userOf = (node: StoredNode): SecretUser =>
+  overridesOf(node) ? { settingsOf: (stored) => settingsAt(node, stored), key: node.id } : {};
 
 /** Adds the table that an output writes, which its owner reads. */
 const withOwnTable = (

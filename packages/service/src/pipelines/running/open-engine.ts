@@ -14,9 +14,11 @@ import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
+import { createSecretExchanges } from '../../secrets/secret-exchanges.js';
 import type { Vault } from '../../secrets/vault.js';
 import { createAlertWriter } from '../../store/alert-writer.js';
 import type { Database } from '../../store/database.js';
+import { locksOf } from '../../store/locks.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } from '../../store/key-values.js';
@@ -46,7 +48,10 @@ import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 
-export interface EngineOptions extends Omit<ComponentTools, 'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf'> {
+export interface EngineOptions extends Omit<
+  ComponentTools,
+  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'exchanges'
+> {
   /** Used by this engine only. */
   folder: string;
   database: Database;
@@ -168,8 +173,10 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     log,
   });
   meter.onUsedUp = () => quotas.check();
+  const vaultOf = (organizationId: string) => vault.ofOrganization(tables, organizationId);
   const tools = {
     ...rest,
+    exchanges: createSecretExchanges({ tables, locks: locksOf(database), vaultOf, catalog: rest.catalog }),
     lookupsOf,
     tableOf: ({ id, organizationId }: Connector): KeyValueTable => ({
       put: (entries, ttlMs) => keyValues.put(id, entries, new Date(clock.now()), ttlMs),
@@ -184,7 +191,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     holder: lease.holder,
     folder: pipelines,
     logs,
-    vaultOf: (organizationId: string) => vault.ofOrganization(tables, organizationId),
+    vaultOf,
     reseal: (reseals: readonly Reseal[]) =>
       tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
     schemas: createEdgeSchemaWriter(database, lease.epoch),
