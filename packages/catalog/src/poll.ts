@@ -1,5 +1,6 @@
 /**
- * Declarative definition of an input that polls its vendor's HTTP API: data only, no code.
+ * Declarative definition of an input that polls its vendor's HTTP API: data only, no code. Its
+ * requests are in `poll-request.ts`.
  *
  * A template is a string with `{{...}}` placeholders: `{{/settings/account_id}}` is a setting,
  * `{{since}}` and `{{until}}` are the bounds of the requested time window (`{{since:seconds}}` in
@@ -9,12 +10,7 @@
  * allowed in `authentication` only.
  */
 
-/** String with `{{...}}` placeholders. */
-export type PollTemplate = string;
-/** JSON Pointer into a record or a response. The empty string selects all of it. */
-export type PollPath = string;
-/** JSON Pointer of a setting (`/settings/...`) or a secret (`/secrets/...`). */
-export type PollField = string;
+import type { PollField, PollPath, PollRequest, PollTemplate } from './poll-request.js';
 
 /**
  * Format of a timestamp: `2026-01-01T00:00:00.000Z`, the same without milliseconds, seconds or
@@ -83,13 +79,6 @@ export type PollAuthentication =
   /** One of several, selected by a setting. */
   | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> };
 
-export interface PollRequest {
-  /** Appended to `base_url`. Each interpolated value is one path segment. */
-  path: PollTemplate;
-  /** The parts of a list are joined with a space. */
-  query?: Readonly<Record<string, PollTemplate | readonly PollTemplate[]>>;
-}
-
 export interface PollRecords {
   /** Path of the record list in the response. */
   path: PollPath;
@@ -106,12 +95,19 @@ export interface PollRecords {
   only?: { path: PollPath; field: PollField };
 }
 
+/**
+ * `parameter` is the name of a query parameter, or a JSON Pointer into the body: `/page/cursor`,
+ * `/variables/after` with `graphql`, `/cursor` for a field of a `form`.
+ */
 export type PollPagination =
   | { kind: 'none' }
   /** `Link: <...>; rel="next"` (RFC 8288). */
   | { kind: 'link_header' }
-  /** A string in the response, or several joined with a comma, sent as a parameter. */
-  | { kind: 'body_cursor'; path: PollPath; parameter: string }
+  /**
+   * A string in the response, or several joined with a comma, sent as a parameter. `more` is the
+   * path of a boolean that is `false` on the last page, although there may be a token.
+   */
+  | { kind: 'body_cursor'; path: PollPath; parameter: string; more?: PollPath }
   /** A URL in the response. With `parameter`, only that query parameter is taken from it. */
   | { kind: 'body_url'; path: PollPath; parameter?: string }
   /** Zero-based index of the first record. Ends with a page that is not full. */

@@ -1,6 +1,7 @@
 /** Data format of the catalog: the content of a type file, and what the service serves. */
 import type { PollDefinition } from './poll.js';
 
+export type * from './poll-request.js';
 export type * from './poll.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */

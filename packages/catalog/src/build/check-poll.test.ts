@@ -73,6 +73,12 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/cursor`, { kind: 'link', overlap_seconds: 60 }, `${stream}/cursor`, 'follows a link'],
   [`${stream}/cursor`, { kind: 'id' }, `${stream}/pagination`, 'must be "none"'],
   [`${stream}/pagination/parameter`, undefined, `${stream}/pagination`, 'needs "parameter"'],
+  [`${stream}/pagination/parameter`, '/page/cursor', `${stream}/pagination/parameter`, 'points into the body'],
+  [`${stream}/method`, 'PATCH', `${stream}/method`, 'must be "GET", "POST" or "PUT"'],
+  [`${stream}/body`, 'text', `${stream}/body`, 'must be an object or a list'],
+  [`${stream}/body`, { a: ['{{/settings/none}}'] }, `${stream}/body/a/0`, 'names /settings/none, which is no field'],
+  [`${stream}/form`, { a: '{{/secrets/token}}' }, `${stream}/form/a`, 'holds the secret'],
+  [`${stream}/graphql`, { query: ' ' }, `${stream}/graphql/query`, 'must be a GraphQL query'],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 
@@ -98,6 +104,24 @@ test('reports duplicate stream names, a poll definition of an output and an inco
     `${FILE}#/poll/authentication/of: lacks "safe"`,
     `${FILE}#/poll/authentication/of/slow: is no value of the choice: it has "fast" or "safe"`,
   ]);
+});
+
+const toldOfStream = (changes: object): string[] =>
+  told(setAt(good, '/poll/streams/0', { ...goodPoll.streams[0], ...changes })).map((text) => text.slice(FILE.length));
+
+test('reports bodies that do not fit the request', () => {
+  expect(toldOfStream({ body: {}, form: {} })).toEqual([
+    '#/poll/streams/0: has more than one body: keep one of "body" or "form"',
+  ]);
+  expect(toldOfStream({ body: {}, method: 'GET' })).toEqual([
+    '#/poll/streams/0/method: has no body: use "POST", or "query"',
+  ]);
+  expect(
+    toldOfStream({
+      graphql: { query: '{ a }' },
+      pagination: { kind: 'body_cursor', path: '/next', parameter: '/after' },
+    }),
+  ).toEqual(['#/poll/streams/0/pagination/parameter: must be a variable of the query: "/variables/..."']);
 });
 
 test('the definition in README.md is valid', () => {

@@ -5,6 +5,7 @@
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
+import { checkRequest, templatesOf } from './check-poll-request.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
 import { discriminatorOf, isUnion, variantsOf } from '../validate/schema.js';
@@ -42,6 +43,7 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
   if (data.kind !== 'input') add('', 'belongs to inputs: an output delivers');
   checkFields(data, poll, add);
   checkTemplates(poll, add);
+  checkRequest(poll.check, (pointer, message) => add(`/check${pointer}`, message));
   const names = poll.streams.map(({ name }) => name);
   poll.streams.forEach((stream, index) => {
     const at = `/streams/${String(index)}`;
@@ -125,11 +127,11 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
 }
 
 function checkStream(stream: PollStream, add: Add): void {
-  const { cursor, pagination, records, query } = stream;
+  const { cursor, pagination, records, each } = stream;
+  checkRequest(stream, add);
+  if (each) checkRequest(each, (pointer, message) => add(`/each${pointer}`, message));
   const used = new Set(
-    [...textsIn([stream.path, query], '')].flatMap(({ text }) =>
-      placeholdersIn(text).map((name) => name.split(':')[0]),
-    ),
+    [...textsIn(templatesOf(stream), '')].flatMap(({ text }) => placeholdersIn(text).map((name) => name.split(':')[0])),
   );
   if (stream.each && !used.has('each')) add('/each', 'is read, but nothing says {{each}}');
   if (cursor.kind === 'time' || cursor.kind === 'link') {

@@ -1,13 +1,8 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
+import { field, line, name, parameter, path, secret, setting, template } from './poll-primitives.js';
+import { request } from './poll-request-shape.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
-const template = text(/^[^\r\n]+$/, 'a text in one line');
-const path = text(/^(?:\/[^/]+)*$/, 'a pointer into the response, like "/data/items", or "" for all of it');
-const setting = text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."');
-const secret = text(/^\/secrets\/[^/]+$/, 'the pointer of a secret, "/secrets/..."');
-const field = text(/^\/(?:settings|secrets)\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a field');
-const name = text(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'a name without spaces');
-const line = text(/^[\x20-\x7e]*$/, 'plain text in one line');
 const https = text(/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/, 'an address that begins with https://');
 const base = text(
   /^(?:https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?|\{\{\/settings\/\w+\}\})$/,
@@ -53,10 +48,10 @@ const pageKind = word('none', 'link_header', 'body_cursor', 'body_url', 'offset'
 const pagination = kinds({
   none: object({ kind: pageKind }),
   link_header: object({ kind: pageKind }),
-  body_cursor: object({ kind: pageKind, path, parameter: name }),
-  body_url: object({ kind: pageKind, path }, { parameter: name }),
-  offset: object({ kind: pageKind, parameter: name }),
-  page: object({ kind: pageKind, parameter: name, first: whole(0, 1) }),
+  body_cursor: object({ kind: pageKind, path, parameter }, { more: path }),
+  body_url: object({ kind: pageKind, path }, { parameter }),
+  offset: object({ kind: pageKind, parameter }),
+  page: object({ kind: pageKind, parameter, first: whole(0, 1) }),
 });
 
 const cursorKind = word('time', 'link', 'id', 'none');
@@ -72,12 +67,10 @@ const cursor = kinds({
   none: object({ kind: cursorKind }),
 });
 
-const request = { path: text(/^\/[^\s?#]*$/, 'a path that begins with "/"') };
-const query = { query: map(some(template)) };
 const pageSize = whole(1, 10_000);
 const stream = object(
   {
-    ...request,
+    ...request.required,
     name: text(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and "-"'),
     page_size: pageSize,
     records: object(
@@ -94,8 +87,11 @@ const stream = object(
     cursor,
   },
   {
-    ...query,
-    each: object({ ...request, page_size: pageSize, records: object({ path, id: path }), pagination }, query),
+    ...request.optional,
+    each: object(
+      { ...request.required, page_size: pageSize, records: object({ path, id: path }), pagination },
+      request.optional,
+    ),
   },
 );
 
@@ -118,7 +114,7 @@ export const pollShape = object(
       choice: object({ kind, field: setting, of: map(kinds(single)) }),
     }),
     streams: list(stream),
-    check: object({ ...request, records: object({ path }, { optional: yes }) }, query),
+    check: object({ ...request.required, records: object({ path }, { optional: yes }) }, request.optional),
   },
   {
     headers: map(line),

@@ -11,10 +11,12 @@ import { statusFailure, unexpected, unreachable, type Subject } from '../connect
 import { failed } from '../connection-test/outcome.js';
 import { addressOf, readAddress } from './address.js';
 import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
+import { callOf, encodeBody, type PollCall } from './call.js';
+import { rejectGraphqlErrors } from './graphql-errors.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
-import type { Authentication, Grant, Token } from './signing.js';
+import type { Authentication, Grant, Outgoing, Token } from './signing.js';
 import type { Values } from './template.js';
 
 export interface PollResponse {
@@ -81,11 +83,16 @@ export class PollClient {
     return addressOf(this.#base, request, values, this.subject);
   }
 
+  /** Returns the call of a request. @throws PollError `invalid_config` */
+  request(request: PollRequest, values: Values): PollCall {
+    return callOf(request, this.url(request, values), values);
+  }
+
   /** Sends the request that verifies the configuration. */
   check(signal: AbortSignal): Promise<PollResponse> {
     const { poll, config, clock } = this.#options;
     const until = clock.now();
-    return this.get(this.url(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
+    return this.send(this.request(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
   }
 
   /** Parses a link from a response; `undefined` unless it has the base URL's origin. */
@@ -94,25 +101,35 @@ export class PollClient {
     return url?.origin === this.#base.origin && url.username === '' && url.password === '' ? url : undefined;
   }
 
-  async get(url: URL, signal: AbortSignal): Promise<PollResponse> {
+  async send(call: PollCall, signal: AbortSignal): Promise<PollResponse> {
     await this.#rateLimiter.wait(signal);
-    const first = await this.#send(url, signal);
+    const first = await this.#send(call, signal);
     // A token may be revoked before it expires.
-    const response = first.status === 401 && this.#authentication.renew() ? await this.#send(url, signal) : first;
-    return this.#read(response);
+    const response = first.status === 401 && this.#authentication.renew() ? await this.#send(call, signal) : first;
+    return this.#read(response, call);
   }
 
-  async #send(url: URL, signal: AbortSignal): Promise<Response> {
+  async #send(call: PollCall, signal: AbortSignal): Promise<Response> {
+    const { method } = call;
+    const content = encodeBody(call);
     const headers = new Headers({ accept: 'application/json' });
+    if (content) headers.set('content-type', content.type);
     for (const [name, value] of Object.entries(this.#options.poll.headers ?? {})) headers.set(name, value);
-    const request = { method: 'GET', url: new URL(url), headers };
+    const request: Outgoing = {
+      method,
+      url: new URL(call.url),
+      headers,
+      ...(content && { body: content.text }),
+    };
     await this.#authentication.sign(request, signal);
-    return this.#exchange(request.url, { headers: request.headers, signal });
+    const { url, body } = request;
+    // Polling only reads, whatever the method.
+    return this.#exchange(url, { method, headers, signal, repeatable: true, ...(body !== undefined && { body }) });
   }
 
   async #exchange(
     url: URL,
-    init: { method?: string; headers: Headers; body?: string; signal: AbortSignal },
+    init: { method?: string; headers: Headers; body?: string; repeatable?: boolean; signal: AbortSignal },
   ): Promise<Response> {
     try {
       return await this.#options.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
@@ -128,11 +145,12 @@ export class PollClient {
     }
   }
 
-  async #read(response: Response): Promise<PollResponse> {
+  async #read(response: Response, { graphql }: PollCall): Promise<PollResponse> {
     const { status, headers } = response;
     const body = await this.#body(response);
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
+    if (graphql) rejectGraphqlErrors(body, this.subject);
     const resetMs = quotaResetDelay(this.#options.poll.rate ?? {}, headers, this.#options.clock.now());
     if (resetMs !== undefined) this.#rateLimiter.block(resetMs);
     return { headers, body };

@@ -3,7 +3,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollClient } from './client.js';
-import { nextPosition, pageUrl } from './pagination.js';
+import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsIn } from './records.js';
 
@@ -24,8 +24,8 @@ export async function listEntries(
   const ids = new Set<string>();
   const visited = new Set<string | undefined>();
   for (let position: string | undefined; ;) {
-    const first = client.url(list, { settings: config.settings, page_size: list.page_size });
-    const response = await client.get(pageUrl(list.pagination, client, first, position) ?? first, signal);
+    const first = client.request(list, { settings: config.settings, page_size: list.page_size });
+    const response = await client.send(pageCall(list.pagination, client, first, position) ?? first, signal);
     const found = recordsIn({ path: list.records.path }, response.body);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
     for (const entry of found) {

@@ -1,6 +1,7 @@
 import type { PollPagination } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { failed } from '../connection-test/outcome.js';
+import { withParameter, type PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
 import { PollError } from './poll-error.js';
 
@@ -15,23 +16,26 @@ export interface PageRead {
 }
 
 /**
- * Returns the URL of a page: `first` with the page token as a parameter, or the page's own link.
+ * Returns the call for a page: `first` with the page token as a parameter, or with the page's own
+ * link as its URL.
  *
  * @returns `undefined` if the link points to another origin
  */
-export function pageUrl(
+export function pageCall(
   pagination: PollPagination,
   client: PollClient,
-  first: URL,
+  first: PollCall,
   position: string | undefined,
-): URL | undefined {
+): PollCall | undefined {
   if (pagination.kind === 'none') return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
-    const from = position ?? (pagination.kind === 'page' ? String(pagination.first) : undefined);
-    if (from !== undefined) first.searchParams.set(pagination.parameter, from);
-    return first;
+    const { kind, parameter } = pagination;
+    const from = position ?? (kind === 'page' ? String(pagination.first) : undefined);
+    const isNumber = kind === 'page' || kind === 'offset';
+    return from === undefined ? first : withParameter(first, parameter, isNumber ? Number(from) : from);
   }
-  return position === undefined ? first : client.ownUrl(position);
+  const url = position === undefined ? first.url : client.ownUrl(position);
+  return url && { ...first, url };
 }
 
 /**
@@ -47,6 +51,7 @@ export function nextPosition(pagination: PollPagination, client: PollClient, pag
     case 'link_header':
       return sameOriginUrl(client, nextLink(response.headers.get('link') ?? ''))?.href;
     case 'body_cursor': {
+      if (pagination.more !== undefined && getAt(response.body, pagination.more) === false) return undefined;
       const value: unknown = getAt(response.body, pagination.path);
       const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
       return text === '' ? undefined : text;
@@ -55,7 +60,7 @@ export function nextPosition(pagination: PollPagination, client: PollClient, pag
       const url = sameOriginUrl(client, textOf(getAt(response.body, pagination.path)));
       return pagination.parameter === undefined
         ? url?.href
-        : (url?.searchParams.get(pagination.parameter) ?? undefined);
+        : (url?.searchParams.get(lastKey(pagination.parameter)) ?? undefined);
     }
     case 'offset':
       return count < pageSize ? undefined : String(Number(position ?? 0) + count);
@@ -74,6 +79,9 @@ function sameOriginUrl(client: PollClient, text: string): URL | undefined {
   const message = `${client.subject.product} returned a link to the next page on another origin. It was not followed.`;
   throw new PollError(failed('redirected', message), 'permanent');
 }
+
+/** Returns the name of a parameter: the last key of a pointer into the body. */
+const lastKey = (parameter: string): string => parameter.slice(parameter.lastIndexOf('/') + 1);
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

@@ -8,6 +8,8 @@ export interface Outgoing {
   method: string;
   url: URL;
   headers: Headers;
+  /** Encoded body. Absent: none. */
+  body?: string;
 }
 
 /** Adds credentials to requests. */

@@ -5,7 +5,7 @@ import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollResponse, PollClient } from './client.js';
-import { nextPosition, pageUrl } from './pagination.js';
+import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { isSelected, recordsIn } from './records.js';
 import { Deduplicator } from './deduplicator.js';
@@ -94,11 +94,11 @@ export class StreamReader {
   /** Requests a page. `expired`: the page token came from an earlier run (`kept`) and has expired. */
   async #request(position: string | undefined, signal: AbortSignal, kept: boolean): Promise<PollResponse | 'expired'> {
     const { stream, client } = this.#context;
-    const first = client.url(stream, valuesOf(this.#context, this.#state, position));
-    const url = pageUrl(stream.pagination, client, first, position);
-    if (!url) return 'expired';
+    const first = client.request(stream, valuesOf(this.#context, this.#state, position));
+    const call = pageCall(stream.pagination, client, first, position);
+    if (!call) return 'expired';
     try {
-      return await client.get(url, signal);
+      return await client.send(call, signal);
     } catch (error) {
       const expired =
         error instanceof PollError && error.status !== undefined && EXPIRED_STATUSES.includes(error.status);

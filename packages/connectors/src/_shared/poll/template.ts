@@ -1,5 +1,6 @@
 import type { PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
+import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { formatTime } from './times.js';
 
 /** Values for template placeholders. Times are milliseconds since the epoch. */
@@ -25,7 +26,7 @@ export function fill(
 ): string | undefined {
   let complete = true;
   const text = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_whole, name: string) => {
-    const value = valueOf(name, values);
+    const value = textOf(valueOf(name, values));
     complete &&= value !== undefined && value !== '';
     return encode(value ?? '');
   });
@@ -44,22 +45,42 @@ export function queryOf(query: PollRequest['query'], values: Values): [string, s
 
 /** Whether a request's templates use the placeholder `name`, such as `since` or `until`. */
 export function usesPlaceholder(request: PollRequest, name: string): boolean {
-  const templates = [request.path, ...Object.values(request.query ?? {}).flat()];
-  return templates.some((template) => new RegExp(String.raw`\{\{${name}(?::\w+)?\}\}`).test(template));
+  const { path, query, body, form, graphql } = request;
+  const templates = JSON.stringify([path, query, body, form, graphql?.variables]);
+  return new RegExp(String.raw`\{\{${name}(?::\w+)?\}\}`).test(templates);
 }
 
-function valueOf(name: string, values: Values): string | undefined {
-  if (name.startsWith('/')) return textOf(getAt({ settings: values.settings }, name));
+/**
+ * Returns the value of a placeholder with its type; times in a numeric format are numbers. Strings
+ * are trimmed.
+ */
+export function valueOf(name: string, values: Values): JsonValue | undefined {
+  if (name.startsWith('/')) return settingOf(getAt({ settings: values.settings }, name));
   const [key = '', form = 'rfc3339'] = name.split(':');
-  if (key === 'since') return values.since === undefined ? undefined : formatTime(values.since, formOf(form));
-  if (key === 'until') return values.until === undefined ? undefined : formatTime(values.until, formOf(form), true);
+  if (key === 'since') return values.since === undefined ? undefined : timeOf(values.since, formOf(form));
+  if (key === 'until') return values.until === undefined ? undefined : timeOf(values.until, formOf(form), true);
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
-  return key === 'page_size' ? textOf(values.page_size) : undefined;
+  return key === 'page_size' ? values.page_size : undefined;
 }
 
-function textOf(value: unknown): string | undefined {
+/** Settings are JSON. */
+function settingOf(value: unknown): JsonValue | undefined {
   if (typeof value === 'string') return value.trim();
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => settingOf(item) ?? null);
+  return isRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, settingOf(each)]))
+    : undefined;
+}
+
+const timeOf = (ms: number, form: PollTimeForm, up = false): string | number => {
+  const text = formatTime(ms, form, up);
+  return form === 'seconds' || form === 'milliseconds' ? Number(text) : text;
+};
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 

@@ -1,0 +1,42 @@
+import type { PollBody } from '@connector-frame/catalog/types';
+import { isEmpty } from '@connector-frame/catalog/validate';
+import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import { fill, valueOf, type Values } from './template.js';
+
+interface Part {
+  /** Absent: to be omitted. */
+  value?: JsonValue;
+  /** Whether every value that it refers to exists. */
+  complete: boolean;
+}
+
+/** Fills in the templates of a JSON body. `PollBody` documents the rules. */
+export function fillBody(body: PollBody, values: Values): JsonValue {
+  return part(body, values).value ?? (Array.isArray(body) ? [] : {});
+}
+
+function part(body: PollBody, values: Values): Part {
+  if (typeof body === 'string') {
+    const alone = /^\{\{([^{}]*)\}\}$/.exec(body)?.[1];
+    const value = alone === undefined ? fill(body, values) : valueOf(alone, values);
+    // A template without placeholders may be empty on purpose.
+    return value === undefined || (alone !== undefined && isEmpty(value))
+      ? { complete: false }
+      : { value, complete: true };
+  }
+  if (isList(body)) {
+    const items = body.map((item) => part(item, values)).filter(({ complete }) => complete);
+    return body.length > 0 && items.length === 0
+      ? { complete: false }
+      : { value: items.flatMap(({ value }) => (value === undefined ? [] : [value])), complete: true };
+  }
+  if (!isRecord(body)) return { value: body, complete: true };
+  const properties = Object.entries(body).map(([name, each]) => [name, part(each, values)] as const);
+  const present = properties.flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]));
+  const complete = properties.every(([, each]) => each.complete);
+  return properties.length > 0 && present.length === 0
+    ? { complete }
+    : { value: Object.fromEntries(present), complete };
+}
+
+const isList = (body: PollBody): body is readonly PollBody[] => Array.isArray(body);

@@ -1,0 +1,62 @@
+import { setAt } from '@connector-frame/catalog/validate';
+import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import type { PollRequest } from '@connector-frame/catalog/types';
+import { fillBody } from './body-template.js';
+import { queryOf, type Values } from './template.js';
+
+/** A request to the vendor, without headers and credentials. */
+export interface PollCall {
+  method: string;
+  url: URL;
+  /** JSON value, or the fields of a form. */
+  body?: { json: JsonValue } | { form: URLSearchParams };
+  /** The response reports errors as GraphQL does. */
+  graphql?: true;
+}
+
+/** Returns the method and the body of a request. */
+export function callOf(request: PollRequest, url: URL, values: Values): PollCall {
+  const { body, form, graphql } = request;
+  const content: Pick<PollCall, 'body' | 'graphql'> =
+    graphql !== undefined
+      ? {
+          body: { json: { query: graphql.query, variables: fillBody(graphql.variables ?? {}, values) } },
+          graphql: true,
+        }
+      : body !== undefined
+        ? { body: { json: fillBody(body, values) } }
+        : form !== undefined
+          ? { body: { form: new URLSearchParams(queryOf(form, values)) } }
+          : {};
+  return { method: request.method ?? (content.body ? 'POST' : 'GET'), url, ...content };
+}
+
+/**
+ * Returns the call with a parameter set, such as a page token.
+ *
+ * @param parameter name of a query parameter, or a JSON Pointer into the body
+ */
+export function withParameter(call: PollCall, parameter: string, value: string | number): PollCall {
+  if (!parameter.startsWith('/')) {
+    const url = new URL(call.url);
+    url.searchParams.set(parameter, String(value));
+    return { ...call, url };
+  }
+  const { body } = call;
+  if (body && 'form' in body) {
+    const form = new URLSearchParams(body.form);
+    form.set(parameter.slice(1), String(value));
+    return { ...call, body: { form } };
+  }
+  const json = body?.json;
+  if (!isRecord(json) && !Array.isArray(json)) return call;
+  return { ...call, body: { json: setAt(json, parameter, value) } };
+}
+
+/** Returns the encoded body and its content type. */
+export function encodeBody({ body }: PollCall): { type: string; text: string } | undefined {
+  if (!body) return undefined;
+  return 'form' in body
+    ? { type: 'application/x-www-form-urlencoded', text: body.form.toString() }
+    : { type: 'application/json', text: JSON.stringify(body.json) };
+}
