@@ -1,5 +1,6 @@
 import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
+import { withPolledFields } from './polled-fields.js';
 import { auth0Logs } from './shapes/auth0.js';
 import { cloudTrail, guardDuty } from './shapes/aws.js';
 import { azureActivityLogs } from './shapes/azure.js';
@@ -71,17 +72,19 @@ const byCategory: readonly (readonly [RegExp, Shape])[] = [
   [/system logs/i, syslog],
 ];
 
-export type ShapedType = Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category'>;
+export type ShapedType = Pick<ConnectorTypeData, 'type_id' | 'name' | 'vendor' | 'category' | 'poll'>;
 
 /**
  * Returns a generator for records of a type: as its vendor documents them, otherwise typical of its
- * category.
+ * category, with id and time in the vendor's fields if it is polled.
  */
-export function shapeOf({ type_id: id, name, vendor, category }: ShapedType): MakeRecord {
+export function shapeOf({ type_id: id, name, vendor, category, poll }: ShapedType): MakeRecord {
   const own = byType.get(id);
   if (own) return compileShape(own);
   const shape = byCategory.find(([words]) => words.test(category))?.[1] ?? auditEvent;
-  return compileShape({ ...shape, record: { vendor, product: name, ...shape.record } });
+  const record = { vendor, product: name, ...shape.record };
+  const polled = poll?.streams[0]?.records;
+  return compileShape({ ...shape, record: polled ? withPolledFields(record, polled) : record });
 }
 
 /** The record types of `exampleRecord`. */
