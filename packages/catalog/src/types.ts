@@ -1,7 +1,9 @@
 /** Data format of the catalog: the content of a type file, and what the service serves. */
+import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
 
 export type * from './poll-request.js';
+export type * from './oauth.js';
 export type * from './poll.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
@@ -229,6 +231,11 @@ export interface ConnectorTypeData {
    * browsers.
    */
   poll?: PollDefinition;
+  /**
+   * How a customer can give access instead of pasting a secret. Browsers get only the provider's
+   * name and the secret's name.
+   */
+  oauth?: OAuthDefinition;
 }
 
 /**

@@ -5,6 +5,7 @@ import { checkCopy } from './check-copy.js';
 import { checkFields } from './check-fields.js';
 import { checkFormat, isConnectorType } from './check-format.js';
 import { checkLinks } from './check-links.js';
+import { checkOAuth, checkProviders, resolveOAuth } from './check-oauth.js';
 import { checkPoll } from './check-poll.js';
 import { checkTransport, readNotTransport, unusedExceptions, type NotTransport } from './check-transport.js';
 import { complete } from './complete.js';
@@ -29,6 +30,7 @@ export function compile(sources: Sources): Compiled {
   const { entries: exceptions, problems: unreadable } = readNotTransport(sources.notTransport);
   problems.push(...unreadable);
   const usedExceptions = new Set<NotTransport>();
+  const usedProviders = new Set<string>();
   for (const source of sources.types) {
     const resolved = resolveRefs(source, sources.fragments);
     problems.push(...resolved.problems);
@@ -39,16 +41,20 @@ export function compile(sources: Sources): Compiled {
       problems.push(...checkFormat({ file, value: data }));
       continue;
     }
+    if (data.oauth) usedProviders.add(data.oauth.provider);
+    const type = resolveOAuth(data, sources.providers);
     const found = [
-      ...checkFields(file, data),
-      ...checkLinks(file, data),
-      ...checkCopy(file, data),
-      ...checkPoll(file, data),
-      ...checkTransport(file, data, exceptions, usedExceptions),
+      ...checkFields(file, type),
+      ...checkLinks(file, type),
+      ...checkCopy(file, type),
+      ...checkPoll(file, type),
+      ...checkOAuth(file, type, sources.providers),
+      ...checkTransport(file, type, exceptions, usedExceptions),
     ];
     problems.push(...found);
-    types.push({ file, data });
+    types.push({ file, data: type });
   }
+  problems.push(...checkProviders(sources.providers, usedProviders));
   problems.push(...unusedFragments(sources.fragments, used));
   problems.push(...unusedExceptions(sources.notTransport.file, exceptions, usedExceptions));
   const icons = isPlain(sources.icons.value) ? Object.keys(sources.icons.value) : [];

@@ -79,6 +79,7 @@ export const goodType = {
 export const sourcesOf = (value: unknown, file = FILE): Sources => ({
   types: [{ file, value }],
   fragments: new Map(),
+  providers: new Map(),
   icons: { file: 'icons.json', value: {} },
   notTransport: { file: 'not-transport.json', value: [] },
   problems: [],

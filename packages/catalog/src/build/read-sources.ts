@@ -14,6 +14,8 @@ export interface Sources {
   types: SourceFile[];
   /** By name, without `.json`. */
   fragments: ReadonlyMap<string, SourceFile>;
+  /** Authorization servers by name, without `.json`. */
+  providers: ReadonlyMap<string, SourceFile>;
   icons: SourceFile;
   /** Fields that match the transport rule but are not transport. */
   notTransport: SourceFile;
@@ -21,7 +23,7 @@ export interface Sources {
 }
 
 /**
- * Reads the folders of `types`, `fragments`, `icons.json` and `not-transport.json` under the package
+ * Reads the folders of `types`, `fragments`, `providers`, `icons.json` and `not-transport.json` under the package
  * root.
  */
 export function readSources(root: string): Sources {
@@ -53,10 +55,13 @@ export function readSources(root: string): Sources {
         return [];
       });
 
-  const fragments = readFolder('fragments');
+  const readNamed = (folder: string) =>
+    new Map(readFolder(folder).map((source) => [source.file.slice(folder.length + 1, -'.json'.length), source]));
+
   return {
     types: CONNECTOR_KINDS.flatMap((kind) => readFolder(`types/${kind}s`)),
-    fragments: new Map(fragments.map((source) => [source.file.slice('fragments/'.length, -'.json'.length), source])),
+    fragments: readNamed('fragments'),
+    providers: readNamed('providers'),
     icons: read('icons.json'),
     notTransport: read('not-transport.json'),
     problems,

@@ -26,6 +26,10 @@ export const yes: Shape = (value, pointer, complain) => {
   if (value !== true) complain(pointer, 'must be true, or absent');
 };
 
+export const no: Shape = (value, pointer, complain) => {
+  if (value !== false) complain(pointer, 'must be false, or absent');
+};
+
 export const whole =
   (low: number, high: number): Shape =>
   (value, pointer, complain) => {
@@ -69,12 +73,15 @@ export const object =
       if (!Object.hasOwn(value, key)) complain(pointer, `needs ${JSON.stringify(key)}`);
   };
 
-/** Objects discriminated by `kind`. */
-export const kinds =
-  (shapes: Readonly<Record<string, Shape>>): Shape =>
+/** Objects discriminated by a key. */
+export const kindsBy =
+  (key: string, shapes: Readonly<Record<string, Shape>>): Shape =>
   (value, pointer, complain) => {
-    const kind: unknown = own(value, 'kind');
+    const kind: unknown = own(value, key);
     const shape = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
     if (shape) shape(value, pointer, complain);
-    else complain(joinPointer(pointer, 'kind'), `must be ${oneOf(Object.keys(shapes))}`);
+    else complain(joinPointer(pointer, key), `must be ${oneOf(Object.keys(shapes))}`);
   };
+
+/** Objects discriminated by `kind`. */
+export const kinds = (shapes: Readonly<Record<string, Shape>>): Shape => kindsBy('kind', shapes);

@@ -144,4 +144,6 @@ export const TYPE_WORDS: Words = {
   config: (value) => (isPlain(value) ? undefined : 'an object with "settings" and "secrets"'),
   // Checked by `pollShape`, which reports where in the definition a problem is.
   poll: anything,
+  // Checked by `oauthShape`.
+  oauth: anything,
 };

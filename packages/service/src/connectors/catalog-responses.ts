@@ -127,8 +127,9 @@ function compressible(response: CachedResponse): CachedResponse {
   return { ...response, gzip: () => (gzip ??= Uint8Array.from(gzipSync(response.body, { level: 9 }))) };
 }
 
-const fields = ({ order, config, fixed_destination }: ConnectorTypeData) => ({
+const fields = ({ order, config, fixed_destination, oauth }: ConnectorTypeData) => ({
   ...(order ? { order } : {}),
   ...(fixed_destination ? { fixed_destination } : {}),
+  ...(oauth ? { oauth: { name: oauth.name, secret: oauth.secret } } : {}),
   config,
 });

@@ -44,6 +44,16 @@ const fields = {
   fixed_destination: z.string().optional().openapi({
     description: "The vendor's host, if no setting determines where secrets are sent.",
   }),
+  oauth: z
+    .object({
+      name: z.string().openapi({ description: 'Name of the vendor that the customer signs in at.' }),
+      secret: z.string().openapi({ description: 'JSON Pointer of the secret that holds the token.' }),
+    })
+    .openapi('ConnectorTypeOAuth')
+    .optional()
+    .openapi({
+      description: 'The customer can connect an account instead, if the operator registered a client at the vendor.',
+    }),
   config: ConnectorTypeConfig,
 };
 

@@ -1,0 +1,80 @@
+/**
+ * Consistency of `oauth`: its provider exists, its pointers refer to fields, and the token goes
+ * nowhere but to the vendor.
+ */
+import type { ConnectorTypeData, OAuthDefinition, OAuthProvider } from '../types.js';
+import { isPlain, type Plain } from '../validate/objects.js';
+import { providerShape } from './oauth-shape.js';
+import { oneOf, type Problem } from './problem.js';
+import type { SourceFile } from './read-sources.js';
+import { fieldsOf } from './walk.js';
+
+type Providers = ReadonlyMap<string, SourceFile>;
+
+/**
+ * Replaces `oauth` of a type file with its provider's definition and its own properties, which
+ * override it. Unknown providers are left for `checkOAuth`.
+ */
+export function resolveOAuth(type: ConnectorTypeData, providers: Providers): ConnectorTypeData {
+  const { oauth } = type;
+  const provider = oauth && providers.get(oauth.provider)?.value;
+  if (!oauth || !isPlain(provider)) return type;
+  const parameters: Plain = { ...asPlain(provider['parameters']), ...oauth.parameters };
+  return {
+    ...type,
+    oauth: { ...provider, ...oauth, ...(Object.keys(parameters).length > 0 && { parameters }) } as OAuthDefinition,
+  };
+}
+
+const asPlain = (value: unknown): Plain => (isPlain(value) ? value : {});
+
+/** Checks the files in `providers`. */
+export function checkProviders(providers: Providers, used: ReadonlySet<string>): Problem[] {
+  const problems: Problem[] = [];
+  for (const [id, { file, value }] of providers) {
+    providerShape(value, '', (pointer, message) => problems.push({ file, pointer, message }));
+    if (!used.has(id)) problems.push({ file, pointer: '', message: 'no type uses this provider: delete it' });
+  }
+  return problems;
+}
+
+/** Checks the resolved `oauth` of a type. Its own shape must already be valid. */
+export function checkOAuth(file: string, data: ConnectorTypeData, providers: Providers): Problem[] {
+  const { oauth } = data;
+  if (!oauth) return [];
+  const problems: Problem[] = [];
+  const add = (pointer: string, message: string): void =>
+    void problems.push({ file, pointer: `/oauth${pointer}`, message });
+  if (!providers.has(oauth.provider)) {
+    add('/provider', `is not in providers: use ${oneOf([...providers.keys()])}`);
+    return problems;
+  }
+  const fields = fieldsOf(data);
+  const secret = fields.find(({ path }) => path === oauth.secret)?.field;
+  if (secret?.type !== 'string') add('/secret', 'must name a secret that is a text');
+  const settings = new Map(fields.flatMap(({ path, field, secret: isSecret }) => (isSecret ? [] : [[path, field]])));
+  const addressed = new Set(placeholdersOf(oauth));
+  for (const path of addressed) {
+    const field = settings.get(path);
+    if (!field) add('', `names ${path}, which is no setting of this type`);
+    else if (field['x-destination'] !== true) add('', `signs in where ${path} says: mark that setting "x-destination"`);
+  }
+  const limited = new Set<string>();
+  for (const [index, { path, in: values }] of (oauth.when ?? []).entries()) {
+    const field = settings.get(path);
+    if (!field) add(`/when/${String(index)}/path`, `names ${path}, which is no setting of this type`);
+    else if (field.type === 'string' && field.enum && !values.every((value) => field.enum?.includes(value)))
+      add(`/when/${String(index)}/in`, `has a value that the choice lacks: it has ${oneOf(field.enum)}`);
+    limited.add(path);
+  }
+  // Otherwise, the user of a form could have a token of the vendor sent to another host.
+  for (const [path, field] of settings)
+    if (field['x-destination'] === true && !addressed.has(path) && !limited.has(path))
+      add('', `would send the vendor's token to where ${path} says: use it in the addresses, or limit it in "when"`);
+  return problems;
+}
+
+const placeholdersOf = ({ authorization_url, token_url, account }: OAuthDefinition | OAuthProvider): string[] =>
+  [authorization_url, token_url, account?.from === 'url' ? account.url : ''].flatMap((url) =>
+    [...url.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, path = '']) => path),
+  );
