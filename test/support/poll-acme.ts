@@ -70,9 +70,12 @@ export async function open(
   respond: (query: URLSearchParams, request: Received) => Reply,
   given: Partial<ConnectorConfig> = {},
 ): Promise<Opened> {
-  const server = await startVendor((request) => respond(new URL(request.url, ORIGIN).searchParams, request));
-  onTestFinished(() => server.close());
   const clock = new TestClock();
+  const server = await startVendor((request) => {
+    const reply = respond(new URL(request.url, ORIGIN).searchParams, request);
+    return { ...reply, headers: { date: new Date(clock.ms).toUTCString(), ...reply.headers } };
+  });
+  onTestFinished(() => server.close());
   const elsewhere: string[] = [];
   const egress = leadTo(server.origin, [ORIGIN], (origin) => elsewhere.push(origin));
   const create = createPollInput({ ...poll, ...definition });

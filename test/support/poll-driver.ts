@@ -69,9 +69,9 @@ export class PollWorld {
       const { [ASKED]: origin, ...sent } = headers;
       const request = { method, origin: String(origin), path: pathname, query: searchParams, headers: sent, body };
       world?.requests.push(request);
-      const queued = world?.queued.shift();
-      if (queued === undefined) return respond(request);
-      return typeof queued === 'function' ? queued(respond(request)) : queued;
+      const queued = world?.queued.shift() ?? respond(request);
+      const reply = typeof queued === 'function' ? queued(respond(request)) : queued;
+      return { ...reply, headers: { date: new Date(world?.vendorNow() ?? 0).toUTCString(), ...reply.headers } };
     });
     const made = new PollWorld(vendor, server);
     world = made;

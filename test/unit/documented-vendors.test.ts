@@ -26,9 +26,12 @@ describe.each(readDocumented<DocumentedInput>('input'))('%s', (typeId, documente
 
   /** Opens the input and its connection test against a vendor that responds as documented. */
   const open = (vendor = new DocumentedVendor(exchanges)) => {
-    respond = vendor.respond.bind(vendor);
     const clock = new TestClock();
     clock.ms = Date.parse(now);
+    respond = (request, origin) => {
+      const reply = vendor.respond(request, origin);
+      return { ...reply, headers: { date: new Date(clock.ms).toUTCString(), ...reply.headers } };
+    };
     const egress = leadTo(server.origin, vendor.origins, (origin) =>
       vendor.unknown.push(`${origin} is not documented`),
     );

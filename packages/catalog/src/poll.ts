@@ -127,7 +127,7 @@ export type PollCursor =
       longest_seconds?: number;
       /** The vendor accepts whole days only. Records older than requested are filtered out. */
       whole_days?: true;
-      /** Number of record IDs kept for the overlap. Default 5,000. */
+      /** Number of records remembered for the overlap. Default 20,000. */
       seen?: number;
       /**
        * `again`: page cursors expire; after a stop, the window is read again from its beginning.

@@ -56,7 +56,7 @@ const pagination = kinds({
 
 const cursorKind = word('time', 'link', 'id', 'none');
 const overlap = { overlap_seconds: whole(0, 604_800) };
-const seen = whole(1, 20_000);
+const seen = whole(1, 100_000);
 const cursor = kinds({
   time: object(
     { kind: cursorKind, ...overlap },

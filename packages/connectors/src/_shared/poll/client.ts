@@ -18,6 +18,7 @@ import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
 import type { Authentication, Grant, Outgoing, Token } from './signing.js';
 import type { Values } from './template.js';
+import { VendorClock } from './vendor-clock.js';
 
 export interface PollResponse {
   headers: Headers;
@@ -51,6 +52,7 @@ const PERMANENT_REASONS: readonly EgressReason[] = [
  */
 export class PollClient {
   readonly subject: Subject;
+  readonly vendorClock: VendorClock;
   readonly #base: URL;
   readonly #authentication: Authentication;
   readonly #rateLimiter: RateLimiter;
@@ -60,6 +62,7 @@ export class PollClient {
   constructor(options: PollClientOptions) {
     this.#options = options;
     const { type, poll, config, clock } = options;
+    this.vendorClock = new VendorClock(clock);
     const method = selectedMethod(poll.authentication, config);
     const address = /\{\{(\/settings\/[^{}]+)\}\}/.exec(poll.base_url)?.[1];
     const credential = method && secretsOf(method).at(-1);
@@ -147,6 +150,7 @@ export class PollClient {
 
   async #read(response: Response, { graphql }: PollCall): Promise<PollResponse> {
     const { status, headers } = response;
+    this.vendorClock.observe(headers);
     const body = await this.#body(response);
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });

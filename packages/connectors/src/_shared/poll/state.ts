@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { parseSeen, type SeenEntry } from './deduplicator.js';
+import { parseSeen, type SeenGroup } from './seen.js';
 
 /** The position in a stream. Times are milliseconds since the epoch. */
 export type StreamState = {
@@ -11,9 +11,9 @@ export type StreamState = {
   until?: number;
   /** Next page: a link, a token, a number or an id. */
   place?: string;
-  /** Time of the newest record read so far. */
+  /** Time of the newest record read so far, without times in the future. */
   newest?: number;
-  seen?: SeenEntry[];
+  seen?: SeenGroup[];
 };
 
 /** The cursor of a polled input. */

@@ -4,7 +4,7 @@ import type { PollClient } from './client.js';
 import type { StreamState } from './state.js';
 import type { Values } from './template.js';
 
-const DEFAULT_SEEN = 5_000;
+const DEFAULT_SEEN = 20_000;
 const MIN_SEEN = 100;
 
 export interface StreamContext {

@@ -11,12 +11,22 @@ import { isSelected, recordsIn } from './records.js';
 import { Deduplicator } from './deduplicator.js';
 import type { StreamState } from './state.js';
 import { seenLimit, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
-import { windowEnd, firstWindowStart, nextWindowStart } from './time-window.js';
+import {
+  CLOCK_SKEW_MS,
+  correctedStart,
+  firstWindowStart,
+  newestOf,
+  nextWindowStart,
+  overlapOf,
+  windowEnd,
+} from './time-window.js';
 import { parseTime } from './times.js';
 
 /** Statuses with which vendors reject an expired page token or link. */
 const EXPIRED_STATUSES = [400, 404, 410, 422];
 const MAX_EMPTY = 300;
+/** Coarsest unit of a requested time, other than a day: those are filtered. */
+const ROUNDING_MS = 1_000;
 
 /**
  * Reads one stream page by page until no more records are available. Each page carries the state to
@@ -26,6 +36,13 @@ export class StreamReader {
   #state: StreamState;
   /** The window ends before now, because the vendor limits the length of a window. */
   #cut = false;
+  /**
+   * Start of the window before it is corrected by a clock; `undefined` for the first one, which
+   * depends on a clock unless it is configured.
+   */
+  #start: number | undefined;
+  /** Records of the window are newer than now. */
+  #ahead = false;
   readonly #context: StreamContext;
 
   constructor(context: StreamContext, before: StreamState = {}) {
@@ -35,6 +52,7 @@ export class StreamReader {
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
     this.#state = before.of === of ? { ...before } : { of };
     const { kind } = stream.cursor;
+    this.#start = this.#state.since;
     if (kind === 'time' || kind === 'link') this.#state.since ??= firstWindowStart(stream.cursor, config, startedAt);
   }
 
@@ -48,11 +66,21 @@ export class StreamReader {
   }
 
   #openWindow(): void {
-    const { place: _place, until: _until, ...state } = this.#state;
-    const now = this.#context.clock.now();
-    const until = state.since === undefined ? undefined : windowEnd(this.#context.stream, state.since, now);
+    const { place: _place, until: _until, since: previous, ...state } = this.#state;
+    const { stream, config, startedAt, client } = this.#context;
+    const { vendorClock } = client;
+    const now = vendorClock.now();
+    const { newest } = state;
+    const since =
+      previous === undefined
+        ? undefined
+        : this.#start === undefined
+          ? firstWindowStart(stream.cursor, config, startedAt + vendorClock.offset)
+          : correctedStart(stream.cursor, config, { since: this.#start, newest }, now);
+    const until = since === undefined ? undefined : windowEnd(stream, since, now);
     this.#cut = until !== undefined && until < now;
-    this.#state = { ...state, ...(until !== undefined && { until }) };
+    this.#ahead = false;
+    this.#state = { ...state, ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   }
 
   async *#readWindow(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
@@ -62,11 +90,14 @@ export class StreamReader {
     const visited = new Set<string | undefined>();
     let position = this.#state.place;
     let kept = position !== undefined;
+    let opened = !kept;
     for (let empty = 0; !signal.aborted;) {
-      const response = await this.#request(position, signal, kept);
+      const response = opened ? await this.#requestFirst(signal) : await this.#request(position, signal, kept);
+      opened = false;
       kept = false;
       if (response === 'expired') {
         position = undefined;
+        opened = true;
         this.#openWindow();
         continue;
       }
@@ -79,16 +110,44 @@ export class StreamReader {
       const repeats = !done && (visited.has(next) || empty > MAX_EMPTY);
       const records = this.#newRecords(found, deduplicator);
       const resumable = !repeats && !deduplicator.counted && !('resume' in cursor && cursor.resume === 'again');
-      this.#state = done ? this.#closeWindow(next, deduplicator) : { ...this.#state, seen: deduplicator.entries() };
+      this.#state = done
+        ? this.#closeWindow(next, deduplicator)
+        : { ...this.#state, seen: deduplicator.seen(0, overlapOf(cursor)) };
       if (!done) {
         if (resumable) this.#state.place = next;
         else delete this.#state.place;
       }
       yield { records, state: this.#state };
       if (repeats) throw repeatedPages(client, pageSize);
-      if (done) return;
+      if (done) {
+        this.#start = this.#state.since;
+        return;
+      }
       position = next;
     }
+  }
+
+  /**
+   * Requests the first page of a window that was just opened. If the response shows that our clock
+   * is wrong, opens the window again by the vendor's clock and repeats the request.
+   */
+  async #requestFirst(signal: AbortSignal): Promise<PollResponse | 'expired'> {
+    const { vendorClock } = this.#context.client;
+    const { offset } = vendorClock;
+    const { since, until } = this.#state;
+    let response: PollResponse | 'expired' | undefined;
+    let failure: unknown;
+    try {
+      response = await this.#request(undefined, signal, false);
+    } catch (error) {
+      failure = error;
+    }
+    if (Math.abs(vendorClock.offset - offset) > CLOCK_SKEW_MS / 5) {
+      this.#openWindow();
+      if (this.#state.since !== since || this.#state.until !== until) return this.#request(undefined, signal, false);
+    }
+    if (response === undefined) throw failure;
+    return response;
   }
 
   /** Requests a page. `expired`: the page token came from an earlier run (`kept`) and has expired. */
@@ -123,7 +182,7 @@ export class StreamReader {
 
   /** Returns the records not delivered before, and updates the newest time in the state. */
   #newRecords(found: readonly DataRecord[], deduplicator: Deduplicator): DataRecord[] {
-    const { stream, config } = this.#context;
+    const { stream, config, client } = this.#context;
     const { cursor, records: shape } = stream;
     const selected = found.filter((record) => isSelected(shape, config.settings, record));
     if (cursor.kind !== 'time' && cursor.kind !== 'link') return selected;
@@ -133,10 +192,11 @@ export class StreamReader {
       const time = shape.time === undefined ? undefined : parseTime(getAt(record, shape.time), shape.time_form);
       return { record, time };
     });
-    const newest = timed.reduce((latest, { time }) => Math.max(latest, time ?? 0), this.#state.newest ?? 0);
-    if (newest > 0) this.#state = { ...this.#state, newest };
+    const { newest, ahead } = newestOf(timed, client.vendorClock);
+    this.#ahead ||= ahead;
+    if (newest > (this.#state.newest ?? 0)) this.#state = { ...this.#state, newest };
     // For deduplication, a record without a time gets the newest time so far, or the current time.
-    const timeless = newest > 0 ? newest : this.#context.clock.now();
+    const timeless = this.#state.newest ?? client.vendorClock.now();
     return timed.flatMap(({ record, time }) =>
       (exact || time === undefined || time >= since) && deduplicator.isNew(record, time ?? timeless) ? [record] : [],
     );
@@ -144,17 +204,33 @@ export class StreamReader {
 
   /** The state after a window was read completely. */
   #closeWindow(next: string | undefined, deduplicator: Deduplicator): StreamState {
-    const { cursor } = this.#context.stream;
+    const { stream, client } = this.#context;
+    const { cursor } = stream;
     const { of, newest } = this.#state;
-    const since = nextWindowStart(cursor, this.#state, { now: this.#context.clock.now(), cut: this.#cut });
+    const at = { clock: client.vendorClock, cut: this.#cut, ahead: this.#ahead };
+    const start = nextWindowStart(cursor, this.#state, at);
+    const overlap = overlapOf(cursor);
+    // A start may be moved back, and some vendors round it down.
+    const from = Math.min(start ?? 0, newest === undefined ? Number.POSITIVE_INFINITY : newest - overlap) - ROUNDING_MS;
+    const seen = deduplicator.seen(from, overlap);
+    const since = start === undefined ? undefined : notForgotten(start, start + overlap, deduplicator);
     const stays = cursor.kind === 'link' || cursor.kind === 'id';
     return {
       ...(of !== undefined && { of }),
-      ...(since !== undefined && { since, seen: deduplicator.entries(since) }),
+      ...(since !== undefined && { since, seen }),
       ...(newest !== undefined && { newest }),
       ...(stays && next !== undefined && { place: next }),
     };
   }
+}
+
+/**
+ * Moves the start of a window to the time since which all records are remembered, at most to `end`:
+ * in a busier overlap, earlier ones would be delivered again with each poll.
+ */
+function notForgotten(start: number, end: number, { completeSince }: Deduplicator): number {
+  if (completeSince <= start) return start;
+  return Math.min(end, Math.ceil(completeSince / ROUNDING_MS) * ROUNDING_MS);
 }
 
 /**

@@ -4,6 +4,7 @@ import { text } from '../read.js';
 import { PollError } from './poll-error.js';
 import type { StreamState } from './state.js';
 import { usesPlaceholder } from './template.js';
+import type { VendorClock } from './vendor-clock.js';
 
 /**
  * Minimum look-back, in milliseconds, for a source without recent records: its windows no longer
@@ -12,23 +13,49 @@ import { usesPlaceholder } from './template.js';
 const QUIET_MS = 86_400_000;
 /**
  * A first window without a start setting begins up to this many milliseconds before now, to allow
- * for clock skew.
+ * for clock skew. Records up to this much newer than now count as records of now.
  */
-const CLOCK_SKEW_MS = 300_000;
+export const CLOCK_SKEW_MS = 300_000;
 
-/** Returns the start of the first time window. @throws PollError `invalid_config` */
-export function firstWindowStart(
-  cursor: PollCursor,
-  config: { settings: Record<string, unknown> },
-  now: number,
-): number {
+/** Returns the start time that is configured, if any. @throws PollError `invalid_config` */
+function configuredStart(cursor: PollCursor, config: { settings: Record<string, unknown> }): number | undefined {
   const field = 'start' in cursor ? cursor.start : undefined;
   const given = field === undefined ? undefined : text(config, ...field.split('/').slice(1));
-  if (given === undefined) return now - Math.min(overlapOf(cursor), CLOCK_SKEW_MS);
+  if (given === undefined) return undefined;
   const start = Date.parse(given);
   if (Number.isNaN(start))
     throw new PollError(failed('invalid_config', 'This is not a valid date and time.', { at: field }), 'permanent');
   return start;
+}
+
+/**
+ * Returns the start of the first time window.
+ *
+ * @param startedAt when reading was first attempted, by the vendor's clock
+ * @throws PollError `invalid_config`
+ */
+export function firstWindowStart(
+  cursor: PollCursor,
+  config: { settings: Record<string, unknown> },
+  startedAt: number,
+): number {
+  return configuredStart(cursor, config) ?? startedAt - Math.min(overlapOf(cursor), CLOCK_SKEW_MS);
+}
+
+/**
+ * Returns the start of the next window, moved back if it is in the future and not that of the
+ * records: it was set while a clock was wrong.
+ */
+export function correctedStart(
+  cursor: PollCursor,
+  config: { settings: Record<string, unknown> },
+  { since, newest }: { since: number; newest: number | undefined },
+  now: number,
+): number {
+  if (since <= now + CLOCK_SKEW_MS) return since;
+  const start = configuredStart(cursor, config) ?? Number.NEGATIVE_INFINITY;
+  const known = newest === undefined ? now - quietOf(cursor) : newest - overlapOf(cursor);
+  return Math.min(since, Math.max(start, known));
 }
 
 /** Returns the end of the window that starts at `since`, or `undefined` if it is open-ended. */
@@ -41,20 +68,46 @@ export function windowEnd(stream: PollStream, since: number, now: number): numbe
 
 /**
  * Returns the start of the window that follows a completed one. It is based on the records' own
- * times, because the vendor's clock may differ from ours. Times in the future are clamped to `now`:
- * otherwise, records that arrive until then would be skipped.
+ * times: a window never starts later than the newest record that was read, unless the source is
+ * quiet. That is decided by the vendor's clock, if it is known, and never by the later of two
+ * clocks that differ.
+ *
+ * @param cut the window ended before now, because the vendor limits the length of a window
+ * @param ahead the window's records are all newer than now
  */
 export function nextWindowStart(
   cursor: PollCursor,
   { since = 0, until, newest }: StreamState,
-  { now, cut }: { now: number; cut: boolean },
+  { clock, cut, ahead }: { clock: VendorClock; cut: boolean; ahead: boolean },
 ): number | undefined {
   if (cursor.kind !== 'time' && cursor.kind !== 'link') return undefined;
   const overlap = overlapOf(cursor);
   if (cut && until !== undefined) return Math.max(since, until - overlap);
-  const next = newest === undefined ? since : Math.max(since, Math.min(newest, now) - overlap);
-  const quiet = Math.max(QUIET_MS, 2 * overlap);
-  return now - next > 2 * quiet ? now - quiet : next;
+  const now = clock.now();
+  const last = newest === undefined ? (ahead ? now : undefined) : Math.min(newest, now);
+  const next = last === undefined ? since : Math.max(since, last - overlap);
+  const quiet = quietOf(cursor);
+  const earliest = clock.earliest();
+  return clock.known && earliest - next > 2 * quiet ? earliest - quiet : next;
 }
 
-const overlapOf = (cursor: PollCursor): number => ('overlap_seconds' in cursor ? cursor.overlap_seconds * 1_000 : 0);
+export const overlapOf = (cursor: PollCursor): number =>
+  'overlap_seconds' in cursor ? cursor.overlap_seconds * 1_000 : 0;
+
+const quietOf = (cursor: PollCursor): number => Math.max(QUIET_MS, 2 * overlapOf(cursor));
+
+/**
+ * Returns the newest time of a page's records, or 0. Times in the future don't count: records that
+ * appear until then would be skipped. `ahead` tells whether there were any.
+ */
+export function newestOf(
+  records: readonly { time: number | undefined }[],
+  clock: VendorClock,
+): { newest: number; ahead: boolean } {
+  const times = records.flatMap(({ time }) => time ?? []).sort((a, b) => a - b);
+  const middle = times[Math.floor((times.length - 1) / 2)] ?? 0;
+  // If most records are newer than our clock, the clock is slow.
+  const now = (clock.known ? clock.now() : Math.max(clock.now(), middle)) + CLOCK_SKEW_MS;
+  const newest = times.findLast((time) => time <= now) ?? 0;
+  return { newest, ahead: (times.at(-1) ?? 0) > now };
+}
