@@ -47,7 +47,7 @@ async function call(method, path, body) {
   return JSON.parse(text);
 }
 
-/** Creates one resource of each kind, so that calls reach more than 404. Returns their IDs by path. */
+/** Creates one resource of each kind, so that calls reach more than 404. Returns their IDs by segment of the path. */
 async function createResources(org) {
   const config = { settings: { org_url: 'https://acme.okta.com' }, secrets: { api_key: { value: 'x'.repeat(30) } } };
   const input = await call('POST', `/v2/${org}/inputs`, { name: 'Okta', type: 'okta-systemlog', config });
@@ -63,6 +63,29 @@ async function createResources(org) {
   const secret = await call('POST', `/v2/${org}/secrets`, { name: 'S', value: 'x'.repeat(30) });
   const role = await call('POST', `/v2/${org}/roles`, { name: 'R', permission_ids: ['pipeline:read'] });
   const team = await call('POST', `/v3/${org}/organizations`, { name: 'Team' });
+  const address = { url: 'https://acme.example/{key}', join_path: 'id', destination_path: 'user' };
+  const lookup = { settings: address, secrets: {} };
+  const enrichment = await call('POST', `/v3/${org}/enrichments`, { name: 'E', type: 'http-lookup', config: lookup });
+  const table = { name: 'Users', type: 'kv-lookup', config: { settings: { key_field: 'id' } } };
+  const keyValues = await call('POST', `/v2/${org}/outputs`, table);
+  const rule = await call('POST', `/v3/${org}/alert_rules`, {
+    name: 'Errors',
+    type: 'threshold-alert',
+    severity: 'high',
+    rule_config: {
+      settings: {
+        metric_config: { type: 'errors', errors: { threshold: 10 } },
+        operator: 'greater_than',
+        time_window: '5m',
+      },
+    },
+  });
+  const account = await call('POST', '/v2/billing/accounts', { name: 'A', billing_email: 'a@acme.example' });
+  const product = await call('POST', '/v2/billing/products', { slug: 'plan', name: 'Plan' });
+  const roles = `/v2/billing/accounts/${account.id}/roles`;
+  const billingRole = await call('POST', roles, { name: 'R', permissions: ['quota:read'] });
+  await call('POST', `${roles}/${billingRole.id}/users`, { user_email: 'u@acme.example' });
+  const [billingUser] = (await call('GET', `${roles}/${billingRole.id}`)).users;
   return {
     inputs: { id: input.id },
     outputs: { id: output.id },
@@ -71,6 +94,11 @@ async function createResources(org) {
     secrets: { id: secret.id },
     roles: { id: role.id },
     organizations: { id: team.id },
+    enrichments: { id: enrichment.id },
+    kv_lookup: { 'query.component_id': keyValues.id },
+    alert_rules: { id: rule.id },
+    accounts: { id: account.id, billing_role: billingRole.id, billing_user: billingUser.id },
+    products: { id: product.id },
     component: { resource_type: 'component', resource_id: output.id },
   };
 }
@@ -82,7 +110,8 @@ function writeConfig(org, resources) {
     const path = segment === 'component' ? 'resource_shares' : segment;
     lines.push('', '[[operations]]', `include-path-regex = "/${path}/"`);
     lines.push('include-method = ["GET", "POST", "PUT", "PATCH"]', '[operations.parameters]');
-    for (const [name, value] of Object.entries(parameters)) lines.push(`"path.${name}" = "${value}"`);
+    for (const [name, value] of Object.entries(parameters))
+      lines.push(`"${name.includes('.') ? name : `path.${name}`}" = "${value}"`);
   }
   // Schemathesis does not know 412: the ETag of the documented example is an old one.
   const rejections = [400, 401, 403, 404, 409, 412, 413, 415, 422, 429].map((status) => `"${status}"`);
