@@ -106,6 +106,9 @@ function withCanaries(
     } else if (typeof given === 'object') {
       secrets[path] = `canary/${made} "map" ümlaut+?`;
       config.secrets[field] = { 'X-Canary': secrets[path] };
+    } else if (format === 'hostname') {
+      secrets[path] = `canary-${String(made).padStart(4, '0')}.example.com`;
+      config.secrets[field] = secrets[path];
     } else {
       const value = canaryFor(made, schema);
       config.secrets[field] = value;
@@ -135,6 +138,7 @@ function canaryFor(number: number, schema: SecretSchema | undefined): string {
     `postgresql://user:canary-${digits}-text@db.example:5432/logs`,
     `AKIACANARY${digits}XXXXXX`,
     `DICANARY${digits}XXXXXXXX`,
+    `CANARY${digits}XXXXXX`,
     `ca7a${digits}`.repeat(4),
   ];
   const whole = pattern === undefined ? undefined : new RegExp(pattern, 'u');
