@@ -140,6 +140,9 @@ function canaryFor(number: number, schema: SecretSchema | undefined): string {
     `DICANARY${digits}XXXXXXXX`,
     `CANARY${digits}XXXXXX`,
     `ca7a${digits}`.repeat(4),
+    `ca7aca7a-${digits}-4000-8000-ca7aca7a${digits}`,
+    // With what the pattern begins with, such as `pat` or `key_`.
+    `${/^\^([\w-]+)(?![?*{])/.exec(pattern ?? '')?.[1] ?? ''}canary${digits}text`,
   ];
   const whole = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   for (const candidate of candidates) {
