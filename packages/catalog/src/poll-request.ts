@@ -8,6 +8,21 @@ export type PollPath = string;
 export type PollField = string;
 
 /**
+ * Format of a timestamp:
+ * - `rfc3339`: `2026-01-01T00:00:00.000Z`. In records, any RFC 3339 or RFC 9110 date; without a
+ *   zone, in the definition's `time_zone`.
+ * - `rfc3339_seconds`: `2026-01-01T00:00:00Z`; `rfc3339_offset`: `2026-01-01T00:00:00+00:00`
+ * - `date`: the date in UTC
+ * - `seconds`, `milliseconds`, `microseconds`, `nanoseconds`, `ticks` (100 ns) since 1970, or since
+ *   another day: `ticks@1601-01-01`
+ * - `seconds_ago`, `minutes_ago`, `hours_ago`, `days_ago`, in requests only
+ * - a pattern with the directives of `strftime`: `%Y-%m-%d %H:%M:%S`. Known are `%Y %y %m %b %d %H
+ *   %I %p %M %S`, `%L` (milliseconds), `%f` (microseconds), `%N` (nanoseconds), `%z` (`+0000`),
+ *   `%:z` (`+00:00`) and `%%`. Without a zone, in the definition's `time_zone`.
+ */
+export type PollTimeForm = string;
+
+/**
  * JSON whose strings are templates. A string that is one placeholder and nothing else becomes its
  * value with the value's type: a number, a boolean, a list. A property whose template refers to a
  * value that does not exist is omitted, and so is an object that loses all its properties. An item
@@ -16,17 +31,40 @@ export type PollField = string;
 export type PollBody =
   PollTemplate | number | boolean | null | readonly PollBody[] | { readonly [name: string]: PollBody };
 
+/**
+ * Base of URLs: `https://...` without a trailing slash, or `{{/settings/url}}`, whose path is kept.
+ * Elsewhere, an interpolated value is part of the host name. With `field`, a choice setting selects
+ * among several.
+ */
+export type PollAddress = PollTemplate | { field: PollField; of: Readonly<Record<string, PollTemplate>> };
+
+/**
+ * Values of a list setting, or of several templates, as one parameter: joined with `join`, or
+ * repeated (`a=1&a=2`) without it. `item` is the template of one value, as `{{item}}`.
+ */
+export interface PollListParameter {
+  list: PollField | readonly PollTemplate[];
+  join?: string;
+  item?: PollTemplate;
+}
+
+/** The parts of a list are joined with a space. */
+export type PollParameter = PollTemplate | number | boolean | readonly PollTemplate[] | PollListParameter;
+
 export interface PollRequest {
   /** Default `GET`, or `POST` with `body`, `form` or `graphql`. */
   method?: 'GET' | 'POST' | 'PUT';
+  /** In place of the definition's `base_url`. */
+  base_url?: PollAddress;
   /** Appended to `base_url`. Each interpolated value is one path segment. */
   path: PollTemplate;
-  /** The parts of a list are joined with a space. */
-  query?: Readonly<Record<string, PollTemplate | readonly PollTemplate[]>>;
+  query?: Readonly<Record<string, PollParameter>>;
+  /** In addition to those of the definition. A header without a value is omitted. */
+  headers?: Readonly<Record<string, PollTemplate>>;
   /** JSON body. */
   body?: { readonly [name: string]: PollBody } | readonly PollBody[];
-  /** Body in the format of an HTML form. The parts of a list are joined with a space. */
-  form?: Readonly<Record<string, PollTemplate | readonly PollTemplate[]>>;
+  /** Body in the format of an HTML form. */
+  form?: Readonly<Record<string, PollParameter>>;
   /**
    * GraphQL query, sent as JSON. A response with `errors` is a failure, whatever its status. The
    * query is sent as it is written: values go into `variables`.

@@ -10,13 +10,7 @@
  * allowed in `authentication` only.
  */
 
-import type { PollField, PollPath, PollRequest, PollTemplate } from './poll-request.js';
-
-/**
- * Format of a timestamp: `2026-01-01T00:00:00.000Z`, the same without milliseconds, seconds or
- * milliseconds since 1970, or the date in UTC.
- */
-export type PollTimeForm = 'rfc3339' | 'rfc3339_seconds' | 'seconds' | 'milliseconds' | 'date';
+import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollTimeForm } from './poll-request.js';
 
 /** A bearer token, key or password that is sent as it is. */
 export type PollKeyAuthentication =
@@ -88,7 +82,7 @@ export interface PollRecords {
   id?: PollPath | readonly PollPath[];
   time?: PollPath;
   /** Default `rfc3339`. */
-  time_form?: 'rfc3339' | 'seconds' | 'milliseconds';
+  time_form?: PollTimeForm;
   /**
    * Keeps only records whose string at `path` is in the list at `field`. An empty list keeps all.
    */
@@ -127,6 +121,11 @@ export type PollCursor =
       longest_seconds?: number;
       /** The vendor accepts whole days only. Records older than requested are filtered out. */
       whole_days?: true;
+      /**
+       * Seconds for which the vendor keeps records. No older ones are requested: a back-fill starts
+       * there.
+       */
+      retention_seconds?: number;
       /** Number of records remembered for the overlap. Default 20,000. */
       seen?: number;
       /**
@@ -138,7 +137,7 @@ export type PollCursor =
    * The vendor returns a next link even if there are no more records; the next poll continues
    * there.
    */
-  | { kind: 'link'; start?: PollField; overlap_seconds: number; seen?: number }
+  | { kind: 'link'; start?: PollField; overlap_seconds: number; retention_seconds?: number; seen?: number }
   /** Records are sorted by ascending ID, and `{{after}}` requests those after the last one. */
   | { kind: 'id' }
   /** Reads everything on each poll. */
@@ -185,13 +184,14 @@ export interface PollDefinition {
   verified: 'documented' | 'independent' | 'live';
   /** Vendor pages that the definition was built from. */
   documentation: readonly string[];
-  /**
-   * `https://...` without a trailing slash. An interpolated value is part of the host name, or the
-   * whole URL.
-   */
-  base_url: PollTemplate;
+  base_url: PollAddress;
   authentication: PollAuthentication;
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, PollTemplate>>;
+  /**
+   * Zone of times without one, in requests and records: an IANA name, or a setting with such a
+   * name. Default `UTC`.
+   */
+  time_zone?: string;
   /** Seconds between polls. Default 60. */
   interval_seconds?: number;
   /** Setting with a cron schedule in UTC, used instead of `interval_seconds`. */

@@ -79,6 +79,39 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/body`, { a: ['{{/settings/none}}'] }, `${stream}/body/a/0`, 'names /settings/none, which is no field'],
   [`${stream}/form`, { a: '{{/secrets/token}}' }, `${stream}/form/a`, 'holds the secret'],
   [`${stream}/graphql`, { query: ' ' }, `${stream}/graphql/query`, 'must be a GraphQL query'],
+  [`${stream}/query/q`, '{{since:%Y %Q}}', `${stream}/query/q`, 'only a time has a form'],
+  [`${stream}/query/q`, 'a:{{/settings/tags}}', `${stream}/query/q`, 'which is a list: use { "list"'],
+  [`${stream}/query/q`, '{{/settings/labels}}', `${stream}/query/q`, 'which has fields of its own'],
+  [`${stream}/query/q`, { list: '/settings/mode' }, `${stream}/query/q/list`, 'which is no list'],
+  [`${stream}/query/q`, { list: '/settings/tags', by: ',' }, `${stream}/query/q/by`, 'is not known here'],
+  [`${stream}/headers`, { a: '{{/settings/none}}' }, `${stream}/headers/a`, 'names /settings/none'],
+  [`${stream}/records/time_form`, 'minutes_ago', `${stream}/records/time_form`, 'must be the format of a time'],
+  [`${stream}/records/time_form`, '%H:%M', `${stream}/records/time_form`, 'must be the format of a time'],
+  [
+    `${stream}/base_url`,
+    'https://{{/settings/mode}}.example',
+    `${stream}/base_url`,
+    'mark that setting "x-destination"',
+  ],
+  ['/poll/time_zone', 'nowhere', '/poll/time_zone', 'must be a time zone'],
+  [
+    '/poll/base_url',
+    { field: '/settings/mode', of: { fast: 'https://fast.example' } },
+    '/poll/base_url/of',
+    'lacks "safe"',
+  ],
+  [
+    '/poll/base_url',
+    { field: '/settings/mode', of: { fast: 'https://fast.example' } },
+    '/poll/base_url/field',
+    'mark that setting "x-destination"',
+  ],
+  [
+    '/poll/base_url',
+    { field: '/settings/url', of: { a: 'https://a.example' } },
+    '/poll/base_url/field',
+    'must name a setting with a choice',
+  ],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 
@@ -108,6 +141,20 @@ test('reports duplicate stream names, a poll definition of an output and an inco
 
 const toldOfStream = (changes: object): string[] =>
   told(setAt(good, '/poll/streams/0', { ...goodPoll.streams[0], ...changes })).map((text) => text.slice(FILE.length));
+
+test('accepts lists, addresses by a choice and patterns of times', () => {
+  const marked = setAt(good, '/config/settings/properties/mode/x-destination', true);
+  const base = { field: '/settings/mode', of: { fast: 'https://fast.example/v1', safe: 'https://safe.example' } };
+  const query = {
+    since: '{{since:%Y-%m-%d %H:%M:%S}}',
+    until: '{{until:nanoseconds}}',
+    tag: { list: '/settings/tags' },
+    n: 1,
+  };
+  const body = { tags: '{{/settings/tags}}' };
+  const streams = [{ ...goodPoll.streams[0], base_url: '{{/settings/url}}/v2', query, body }];
+  expect(told({ ...marked, poll: { ...goodPoll, base_url: base, time_zone: 'Europe/Berlin', streams } })).toEqual([]);
+});
 
 test('reports bodies that do not fit the request', () => {
   expect(toldOfStream({ body: {}, form: {} })).toEqual([

@@ -3,25 +3,16 @@
  * the cursor advances.
  */
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
-import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
+import { checkAddresses, checkListSettings, valuesOfChoice } from './check-poll-fields.js';
 import { checkRequest, templatesOf } from './check-poll-request.js';
+import { placeholdersIn, textsIn } from './poll-texts.js';
+import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
-import { discriminatorOf, isUnion, variantsOf } from '../validate/schema.js';
+import { discriminatorOf, isUnion } from '../validate/schema.js';
 
 const TIMES = ['since', 'until'];
-const FORMS = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'date'];
-
-/** Yields every string in a value with its pointer. */
-function* textsIn(value: unknown, pointer: string): Generator<{ pointer: string; text: string }> {
-  if (typeof value === 'string') yield { pointer, text: value };
-  else if (Array.isArray(value) || isPlain(value))
-    for (const [key, each] of Object.entries(value)) yield* textsIn(each, joinPointer(pointer, key));
-}
-
-const placeholdersIn = (text: string): string[] =>
-  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner);
 
 /** Returns the names that templates of a stream may use besides settings. */
 function namesOf(stream: PollStream): string[] {
@@ -78,24 +69,11 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
         add(pointer, `holds the secret ${path}: secrets stand in "authentication" alone, never in an address`);
     }
   }
-  const decides = new Set(fields.flatMap(({ path, field }) => (field['x-destination'] ? [path] : [])));
-  for (const { pointer, text } of textsIn(poll, ''))
-    if (pointer === '/base_url' || pointer.endsWith('/token_url'))
-      for (const path of placeholdersIn(text))
-        if (known.has(path) && !decides.has(path))
-          add(pointer, `sends secrets to where ${path} says: mark that setting "x-destination"`);
+  checkAddresses(poll, fields, add);
+  checkListSettings(poll, fields, add);
   const { authentication } = poll;
   if (authentication.kind !== 'choice') return;
-  const choice = fields.find(
-    ({ path, field }) =>
-      path === authentication.field || (isUnion(field) && authentication.field === `${path}/${discriminatorOf(field)}`),
-  )?.field;
-  const values =
-    choice && isUnion(choice)
-      ? variantsOf(choice).map(({ value }) => value)
-      : choice && 'enum' in choice
-        ? choice.enum
-        : undefined;
+  const values = valuesOfChoice(fields, authentication.field);
   if (!values) return add('/authentication/field', 'must name a setting with a choice');
   const given = Object.keys(authentication.of);
   for (const value of values) if (!given.includes(value)) add('/authentication/of', `lacks ${JSON.stringify(value)}`);
@@ -109,12 +87,13 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
   const check = (value: unknown, at: string, names: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const placeholder of placeholdersIn(text)) {
-        if (placeholder.startsWith('/')) continue;
-        const [name = '', form] = placeholder.split(':');
+        if (placeholder.startsWith('/') || (placeholder === 'item' && pointer.endsWith('/item'))) continue;
+        const [name = '', ...rest] = placeholder.split(':');
+        const form = rest.length > 0 ? rest.join(':') : undefined;
         if (!names.includes(name))
           add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...names])}`);
-        else if (form !== undefined && !(TIMES.includes(name) && FORMS.includes(form)))
-          add(pointer, `{{${placeholder}}}: only a time has a form, one of ${oneOf(FORMS)}`);
+        else if (form !== undefined && !(TIMES.includes(name) && isTimeForm(form, 'request')))
+          add(pointer, `{{${placeholder}}}: only a time has a form, one of ${oneOf(TIME_FORMS)}`);
       }
   };
   check(rest, '', []);

@@ -1,8 +1,8 @@
 /** Shape of the requests of a `poll` definition: see `src/poll-request.ts`. */
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
-import { template } from './poll-primitives.js';
-import { map, object, some, text, word, type Shape } from './shape.js';
+import { setting, template } from './poll-primitives.js';
+import { list, map, object, some, text, word, type Shape } from './shape.js';
 
 /** JSON with templates. */
 const json: Shape = (value, pointer, complain) => {
@@ -18,14 +18,37 @@ const container: Shape = (value, pointer, complain) => {
   else complain(pointer, 'must be an object or a list');
 };
 
+const base = text(
+  /^(?:https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?|\{\{\/settings\/[^{}]+\}\}(?:\/[^\s?#]*[^\s?#/])?)$/,
+  'an address with https:// and no slash at the end, or one that begins with "{{/settings/...}}"',
+);
+
+/** See `PollAddress`. */
+export const address: Shape = (value, pointer, complain) =>
+  (isPlain(value) ? object({ field: setting, of: map(base) }) : base)(value, pointer, complain);
+
+/** See `PollParameter`. */
+const parameterValue: Shape = (value, pointer, complain) => {
+  if (typeof value === 'number' || typeof value === 'boolean') return;
+  const shape = isPlain(value)
+    ? object(
+        { list: Array.isArray(value['list']) ? list(template) : setting },
+        { join: text(/^.{1,5}$/, 'a separator'), item: template },
+      )
+    : some(template);
+  shape(value, pointer, complain);
+};
+
 /** Keys of a request, to be combined with those of a stream, a list or a check. */
 export const request = {
   required: { path: text(/^\/[^\s?#]*$/, 'a path that begins with "/"') },
   optional: {
     method: word('GET', 'POST', 'PUT'),
-    query: map(some(template)),
+    base_url: address,
+    query: map(parameterValue),
+    headers: map(template),
     body: container,
-    form: map(some(template)),
+    form: map(parameterValue),
     graphql: object({ query: text(/\S/, 'a GraphQL query') }, { variables: map(json) }),
   },
 };

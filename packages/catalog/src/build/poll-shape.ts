@@ -1,13 +1,11 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
 import { field, line, name, parameter, path, secret, setting, template } from './poll-primitives.js';
-import { request } from './poll-request-shape.js';
+import { address, request } from './poll-request-shape.js';
+import { oneOf } from './problem.js';
+import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
 const https = text(/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/, 'an address that begins with https://');
-const base = text(
-  /^(?:https:\/\/[^\s/?#]+(?:\/[^\s?#]*[^\s?#/])?|\{\{\/settings\/\w+\}\})$/,
-  'an address with https:// and no slash at the end, or "{{/settings/...}}" alone',
-);
 const kind = word('bearer', 'header', 'query', 'basic', 'client_credentials', 'private_key_jwt', 'duo_hmac', 'choice');
 
 const single: Readonly<Record<string, Shape>> = {
@@ -44,6 +42,14 @@ const single: Readonly<Record<string, Shape>> = {
   duo_hmac: object({ kind, key: secret, secret }),
 };
 
+const timeForm: Shape = (value, pointer, complain) => {
+  if (typeof value !== 'string' || !isTimeForm(value, 'record'))
+    complain(pointer, `must be the format of a time: ${oneOf(TIME_FORMS.filter((form) => !form.endsWith('_ago')))}`);
+};
+const zone = text(
+  /^(?:UTC|[A-Z]\w+(?:\/[\w+-]+)+|\/settings\/[^/]+)$/,
+  'a time zone like "Europe/Berlin", or a setting with one',
+);
 const pageKind = word('none', 'link_header', 'body_cursor', 'body_url', 'offset', 'page');
 const pagination = kinds({
   none: object({ kind: pageKind }),
@@ -57,12 +63,20 @@ const pagination = kinds({
 const cursorKind = word('time', 'link', 'id', 'none');
 const overlap = { overlap_seconds: whole(0, 604_800) };
 const seen = whole(1, 100_000);
+const retention = whole(3_600, 315_360_000);
 const cursor = kinds({
   time: object(
     { kind: cursorKind, ...overlap },
-    { start: setting, longest_seconds: whole(60, 31_536_000), whole_days: yes, seen, resume: word('again') },
+    {
+      start: setting,
+      longest_seconds: whole(60, 31_536_000),
+      retention_seconds: retention,
+      whole_days: yes,
+      seen,
+      resume: word('again'),
+    },
   ),
-  link: object({ kind: cursorKind, ...overlap }, { start: setting, seen }),
+  link: object({ kind: cursorKind, ...overlap }, { start: setting, retention_seconds: retention, seen }),
   id: object({ kind: cursorKind }),
   none: object({ kind: cursorKind }),
 });
@@ -79,7 +93,7 @@ const stream = object(
         optional: yes,
         id: some(path),
         time: path,
-        time_form: word('rfc3339', 'seconds', 'milliseconds'),
+        time_form: timeForm,
         only: object({ path, field: setting }),
       },
     ),
@@ -108,7 +122,7 @@ export const pollShape = object(
   {
     verified: word('documented', 'independent', 'live'),
     documentation: list(text(/^https:\/\/\S+$/, 'the address of a page, with https://')),
-    base_url: base,
+    base_url: address,
     authentication: kinds({
       ...single,
       choice: object({ kind, field: setting, of: map(kinds(single)) }),
@@ -117,7 +131,8 @@ export const pollShape = object(
     check: object({ ...request.required, records: object({ path }, { optional: yes }) }, request.optional),
   },
   {
-    headers: map(line),
+    headers: map(template),
+    time_zone: zone,
     interval_seconds: whole(10, 86_400),
     schedule: setting,
     rate: object(

@@ -1,4 +1,5 @@
 import type { JsonValue } from '@connector-frame/engine/connector-api';
+import { formatTime, isNumeric } from '../_shared/poll/times.js';
 import type { Random } from './random.js';
 
 /**
@@ -84,6 +85,8 @@ export const placeholders: ReadonlyMap<string, Placeholder> = new Map<string, Pl
   ['time.date', (random, _label, [offset]) => iso(random, offset).slice(0, 10)],
   ['time.seconds', (random, _label, [offset = 0]) => Math.floor(random.at / 1_000) + offset],
   ['time.milliseconds', (random, _label, [offset = 0]) => random.at + offset * 1_000],
+  // A format of `poll` definitions, encoded as in a URL.
+  ['time.form', (random, label) => timeIn(random.at, decodeURIComponent(label.slice('time.form:'.length)))],
   [
     'time.rfc3164',
     (random) => {
@@ -92,3 +95,8 @@ export const placeholders: ReadonlyMap<string, Placeholder> = new Map<string, Pl
     },
   ],
 ]);
+
+function timeIn(at: number, form: string): string | number {
+  const text = formatTime(at, form);
+  return isNumeric(form) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+}

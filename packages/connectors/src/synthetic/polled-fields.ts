@@ -1,7 +1,11 @@
 import type { PollRecords } from '@connector-frame/catalog/types';
 import { isRecord, type DataRecord } from '@connector-frame/engine/connector-api';
 
-const TIMES = { rfc3339: '{time.iso}', seconds: '{time.seconds}', milliseconds: '{time.milliseconds}' };
+const TIMES: Readonly<Record<string, string>> = {
+  rfc3339: '{time.iso}',
+  seconds: '{time.seconds}',
+  milliseconds: '{time.milliseconds}',
+};
 
 /**
  * Adds the fields to a shape's record that identify and date a record of the polled vendor, so that
@@ -12,7 +16,9 @@ export function withPolledFields(
   { id = [], time, time_form: form = 'rfc3339' }: Pick<PollRecords, 'id' | 'time' | 'time_form'>,
 ): DataRecord {
   const identified = [id].flat().reduce((result, pointer) => put(result, keysOf(pointer), '{uuid}', true), record);
-  return time === undefined ? identified : put(identified, keysOf(time), TIMES[form], false);
+  return time === undefined
+    ? identified
+    : put(identified, keysOf(time), TIMES[form] ?? `{time.form:${encodeURIComponent(form)}}`, false);
 }
 
 const keysOf = (pointer: string): string[] => pointer.split('/').slice(1);

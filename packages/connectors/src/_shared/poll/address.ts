@@ -1,36 +1,57 @@
-import type { PollRequest, PollTemplate } from '@connector-frame/catalog/types';
+import type { PollAddress, PollField, PollRequest, PollTemplate } from '@connector-frame/catalog/types';
+import { getAt } from '@connector-frame/catalog/validate';
 import { failed } from '../connection-test/outcome.js';
 import type { Subject } from '../connection-test/failures.js';
 import { PollError } from './poll-error.js';
-import { fill, queryOf, type Values } from './template.js';
+import { fill, parametersOf, type Values } from './template.js';
 
 /**
- * Builds a URL that receives secrets. A value in the template is either part of the host name or,
- * if it is the entire template, the whole URL.
+ * Builds a URL that receives secrets. A value in the template is the whole URL, if the template
+ * begins with it, the host with or without a port, part of the host name, or a segment of the path. Query and fragment are dropped.
  *
  * @throws PollError `invalid_config`
  */
-export function readAddress(template: PollTemplate, values: Values, subject: Subject): URL {
-  const alone = /^\{\{[^{}]*\}\}$/.test(template);
-  const text = fill(template, values, (value) => {
+export function readAddress(address: PollAddress, values: Values, subject: Subject): URL {
+  const template = typeof address === 'string' ? address : selected(address, values);
+  if (template === undefined) throw noAddress(subject);
+  const leading = /^\{\{[^{}]*\}\}/.exec(template)?.[0];
+  const start = leading ?? /^https:\/\/(?:\{\{[^{}]*\}\}|[^/{}])*/.exec(template)?.[0] ?? '';
+  const isWhole = /^https:\/\/\{\{[^{}]*\}\}$/.test(start);
+  const host = fill(start, values, (value) => {
     // Other characters, such as `/` or `@`, could change the host.
-    if (!alone && !/^[A-Za-z0-9.-]+$/.test(value)) throw noAddress(subject);
+    if (leading === undefined && !(isWhole ? /^[A-Za-z0-9.-]+(?::\d{1,5})?$/ : /^[A-Za-z0-9.-]+$/).test(value))
+      throw noAddress(subject);
     return value;
   });
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') throw noAddress(subject);
-  return alone ? new URL(url.origin) : url;
+  const path = fill(template.slice(start.length), values, (value) => segment(value, subject));
+  const url = host !== undefined && URL.canParse(host) ? new URL(host) : undefined;
+  if (path === undefined || url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
+    throw noAddress(subject);
+  return new URL(url.origin + url.pathname.replace(/\/+$/, '') + path);
+}
+
+function selected({ field, of }: Exclude<PollAddress, string>, { settings }: Values): PollTemplate | undefined {
+  const value: unknown = getAt({ settings }, field);
+  return typeof value === 'string' && Object.hasOwn(of, value) ? of[value] : undefined;
+}
+
+/** Returns the pointer of the setting that decides an address. */
+export function addressField(address: PollAddress): PollField | undefined {
+  return typeof address === 'string' ? /\{\{(\/settings\/[^{}]+)\}\}/.exec(address)?.[1] : address.field;
+}
+
+/** Encodes a value as one path segment. */
+function segment(value: string, subject: Subject): string {
+  if (/^\.{1,2}$/.test(value)) throw noAddress(subject);
+  return encodeURIComponent(value);
 }
 
 /** Builds the URL of a request relative to `base`. @throws PollError `invalid_config` */
 export function addressOf(base: URL, request: PollRequest, values: Values, subject: Subject): URL {
-  const path = fill(request.path, values, (value) => {
-    if (/^\.{1,2}$/.test(value)) throw noAddress(subject);
-    return encodeURIComponent(value);
-  });
+  const path = fill(request.path, values, (value) => segment(value, subject));
   if (path === undefined) throw noAddress(subject);
   const url = new URL(base.origin + base.pathname.replace(/\/$/, '') + path);
-  for (const [name, value] of queryOf(request.query, values)) url.searchParams.append(name, value);
+  for (const [name, value] of parametersOf(request.query, values)) url.searchParams.append(name, value);
   return url;
 }
 

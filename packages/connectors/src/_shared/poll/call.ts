@@ -1,13 +1,16 @@
 import { setAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { PollRequest } from '@connector-frame/catalog/types';
+import type { PollRequest, PollTemplate } from '@connector-frame/catalog/types';
 import { fillBody } from './body-template.js';
-import { queryOf, type Values } from './template.js';
+import { setHeader } from './signing.js';
+import { fill, parametersOf, type Values } from './template.js';
 
 /** A request to the vendor, without headers and credentials. */
 export interface PollCall {
   method: string;
   url: URL;
+  /** Besides those of the definition. */
+  headers?: Headers;
   /** JSON value, or the fields of a form. */
   body?: { json: JsonValue } | { form: URLSearchParams };
   /** The response reports errors as GraphQL does. */
@@ -26,9 +29,10 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
       : body !== undefined
         ? { body: { json: fillBody(body, values) } }
         : form !== undefined
-          ? { body: { form: new URLSearchParams(queryOf(form, values)) } }
+          ? { body: { form: new URLSearchParams(parametersOf(form, values)) } }
           : {};
-  return { method: request.method ?? (content.body ? 'POST' : 'GET'), url, ...content };
+  const method = request.method ?? (content.body ? 'POST' : 'GET');
+  return { method, url, ...(request.headers && { headers: headersOf(request.headers, values) }), ...content };
 }
 
 /**
@@ -51,6 +55,21 @@ export function withParameter(call: PollCall, parameter: string, value: string |
   const json = body?.json;
   if (!isRecord(json) && !Array.isArray(json)) return call;
   return { ...call, body: { json: setAt(json, parameter, value) } };
+}
+
+/**
+ * Returns headers without those that have no value.
+ *
+ * @throws PollError `invalid_config` if a setting contains a character that cannot be sent
+ */
+export function headersOf(templates: Readonly<Record<string, PollTemplate>>, values: Values): Headers {
+  const headers = new Headers();
+  for (const [name, template] of Object.entries(templates)) {
+    const value = fill(template, values);
+    const field = /\{\{(\/[^{}]+)\}\}/.exec(template)?.[1] ?? '';
+    if (value !== undefined) setHeader(headers, name, value, field);
+  }
+  return headers;
 }
 
 /** Returns the encoded body and its content type. */

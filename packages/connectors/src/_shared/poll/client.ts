@@ -9,18 +9,21 @@ import {
 } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected, unreachable, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
-import { addressOf, readAddress } from './address.js';
+import { addressField, addressOf, readAddress } from './address.js';
 import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
-import { callOf, encodeBody, type PollCall } from './call.js';
+import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
 import { rejectGraphqlErrors } from './graphql-errors.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
 import type { Authentication, Grant, Outgoing, Token } from './signing.js';
 import type { Values } from './template.js';
+import { readZone } from './time-zone.js';
 import { VendorClock } from './vendor-clock.js';
 
 export interface PollResponse {
+  /** URL of the request. */
+  url: URL;
   headers: Headers;
   /** Parsed JSON. */
   body: unknown;
@@ -52,8 +55,11 @@ const PERMANENT_REASONS: readonly EgressReason[] = [
  */
 export class PollClient {
   readonly subject: Subject;
+  /** Zone of times without one. */
+  readonly zone: string;
   readonly vendorClock: VendorClock;
   readonly #base: URL;
+  readonly #headers: Headers;
   readonly #authentication: Authentication;
   readonly #rateLimiter: RateLimiter;
   readonly #options: PollClientOptions;
@@ -64,7 +70,7 @@ export class PollClient {
     const { type, poll, config, clock } = options;
     this.vendorClock = new VendorClock(clock);
     const method = selectedMethod(poll.authentication, config);
-    const address = /\{\{(\/settings\/[^{}]+)\}\}/.exec(poll.base_url)?.[1];
+    const address = addressField(poll.base_url);
     const credential = method && secretsOf(method).at(-1);
     this.subject = {
       product: type.vendor,
@@ -72,7 +78,10 @@ export class PollClient {
       ...(credential !== undefined && { credential }),
     };
     if (!method) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
-    this.#base = readAddress(poll.base_url, { settings: config.settings }, this.subject);
+    const settings = { settings: config.settings };
+    this.#base = readAddress(poll.base_url, settings, this.subject);
+    this.#headers = headersOf(poll.headers ?? {}, settings);
+    this.zone = readZone(poll.time_zone, config);
     this.#rateLimiter = new RateLimiter(
       poll.rate?.limit === undefined ? undefined : getAt(config, poll.rate.limit),
       clock,
@@ -83,7 +92,13 @@ export class PollClient {
   }
 
   url(request: PollRequest, values: Values): URL {
-    return addressOf(this.#base, request, values, this.subject);
+    const { base_url: base } = request;
+    return addressOf(
+      base === undefined ? this.#base : readAddress(base, values, this.subject),
+      request,
+      values,
+      this.subject,
+    );
   }
 
   /** Returns the call of a request. @throws PollError `invalid_config` */
@@ -95,13 +110,16 @@ export class PollClient {
   check(signal: AbortSignal): Promise<PollResponse> {
     const { poll, config, clock } = this.#options;
     const until = clock.now();
-    return this.send(this.request(poll.check, { settings: config.settings, since: until - HOUR, until }), signal);
+    return this.send(
+      this.request(poll.check, { settings: config.settings, since: until - HOUR, until, now: until, zone: this.zone }),
+      signal,
+    );
   }
 
-  /** Parses a link from a response; `undefined` unless it has the base URL's origin. */
-  ownUrl(text: string): URL | undefined {
-    const url = URL.canParse(text, this.#base) ? new URL(text, this.#base) : undefined;
-    return url?.origin === this.#base.origin && url.username === '' && url.password === '' ? url : undefined;
+  /** Parses a link from the response to `from`; `undefined` unless it has the same origin. */
+  ownUrl(text: string, from: URL): URL | undefined {
+    const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
+    return url?.origin === from.origin && url.username === '' && url.password === '' ? url : undefined;
   }
 
   async send(call: PollCall, signal: AbortSignal): Promise<PollResponse> {
@@ -117,7 +135,7 @@ export class PollClient {
     const content = encodeBody(call);
     const headers = new Headers({ accept: 'application/json' });
     if (content) headers.set('content-type', content.type);
-    for (const [name, value] of Object.entries(this.#options.poll.headers ?? {})) headers.set(name, value);
+    for (const [name, value] of [...this.#headers, ...(call.headers ?? [])]) headers.set(name, value);
     const request: Outgoing = {
       method,
       url: new URL(call.url),
@@ -148,7 +166,7 @@ export class PollClient {
     }
   }
 
-  async #read(response: Response, { graphql }: PollCall): Promise<PollResponse> {
+  async #read(response: Response, { url, graphql }: PollCall): Promise<PollResponse> {
     const { status, headers } = response;
     this.vendorClock.observe(headers);
     const body = await this.#body(response);
@@ -157,7 +175,7 @@ export class PollClient {
     if (graphql) rejectGraphqlErrors(body, this.subject);
     const resetMs = quotaResetDelay(this.#options.poll.rate ?? {}, headers, this.#options.clock.now());
     if (resetMs !== undefined) this.#rateLimiter.block(resetMs);
-    return { headers, body };
+    return { url, headers, body };
   }
 
   /**

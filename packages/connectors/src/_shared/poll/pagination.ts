@@ -34,7 +34,7 @@ export function pageCall(
     const isNumber = kind === 'page' || kind === 'offset';
     return from === undefined ? first : withParameter(first, parameter, isNumber ? Number(from) : from);
   }
-  const url = position === undefined ? first.url : client.ownUrl(position);
+  const url = position === undefined ? first.url : client.ownUrl(position, first.url);
   return url && { ...first, url };
 }
 
@@ -49,7 +49,7 @@ export function nextPosition(pagination: PollPagination, client: PollClient, pag
     case 'none':
       return undefined;
     case 'link_header':
-      return sameOriginUrl(client, nextLink(response.headers.get('link') ?? ''))?.href;
+      return sameOriginUrl(client, response, nextLink(response.headers.get('link') ?? ''))?.href;
     case 'body_cursor': {
       if (pagination.more !== undefined && getAt(response.body, pagination.more) === false) return undefined;
       const value: unknown = getAt(response.body, pagination.path);
@@ -57,7 +57,7 @@ export function nextPosition(pagination: PollPagination, client: PollClient, pag
       return text === '' ? undefined : text;
     }
     case 'body_url': {
-      const url = sameOriginUrl(client, textOf(getAt(response.body, pagination.path)));
+      const url = sameOriginUrl(client, response, textOf(getAt(response.body, pagination.path)));
       return pagination.parameter === undefined
         ? url?.href
         : (url?.searchParams.get(lastKey(pagination.parameter)) ?? undefined);
@@ -72,9 +72,9 @@ export function nextPosition(pagination: PollPagination, client: PollClient, pag
 /**
  * Resolves a link to the next page. It must stay on the same origin: requests carry credentials.
  */
-function sameOriginUrl(client: PollClient, text: string): URL | undefined {
+function sameOriginUrl(client: PollClient, { url: from }: PollResponse, text: string): URL | undefined {
   if (text === '') return undefined;
-  const url = client.ownUrl(text);
+  const url = client.ownUrl(text, from);
   if (url) return url;
   const message = `${client.subject.product} returned a link to the next page on another origin. It was not followed.`;
   throw new PollError(failed('redirected', message), 'permanent');

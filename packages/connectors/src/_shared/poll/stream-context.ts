@@ -30,13 +30,15 @@ export interface StreamPage {
 
 /** Returns the values for a stream's templates. */
 export function valuesOf(
-  { stream, config, each }: StreamContext,
+  { stream, client, config, each }: StreamContext,
   { since, until }: StreamState,
   position?: string,
 ): Values {
   return {
     settings: config.settings,
     page_size: stream.page_size,
+    now: client.vendorClock.now(),
+    zone: client.zone,
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
     ...(each !== undefined && { each }),

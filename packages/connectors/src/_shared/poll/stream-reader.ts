@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PollStream } from '@connector-frame/catalog/types';
+import type { PollRequest, PollStream } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
@@ -17,7 +17,9 @@ import {
   firstWindowStart,
   newestOf,
   nextWindowStart,
+  notBefore,
   overlapOf,
+  retentionFloor,
   windowEnd,
 } from './time-window.js';
 import { parseTime } from './times.js';
@@ -48,7 +50,7 @@ export class StreamReader {
   constructor(context: StreamContext, before: StreamState = {}) {
     this.#context = context;
     const { stream, client, config, startedAt } = context;
-    const url = client.url({ path: stream.path }, valuesOf(context, {}));
+    const url = client.url(addressPart(stream), valuesOf(context, {}));
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
     this.#state = before.of === of ? { ...before } : { of };
     const { kind } = stream.cursor;
@@ -71,12 +73,13 @@ export class StreamReader {
     const { vendorClock } = client;
     const now = vendorClock.now();
     const { newest } = state;
-    const since =
+    const start =
       previous === undefined
         ? undefined
         : this.#start === undefined
           ? firstWindowStart(stream.cursor, config, startedAt + vendorClock.offset)
           : correctedStart(stream.cursor, config, { since: this.#start, newest }, now);
+    const since = notBefore(start, retentionFloor(stream.cursor, now));
     const until = since === undefined ? undefined : windowEnd(stream, since, now);
     this.#cut = until !== undefined && until < now;
     this.#ahead = false;
@@ -189,7 +192,8 @@ export class StreamReader {
     const { since = 0 } = this.#state;
     const exact = cursor.kind !== 'time' || cursor.whole_days !== true;
     const timed = selected.map((record) => {
-      const time = shape.time === undefined ? undefined : parseTime(getAt(record, shape.time), shape.time_form);
+      const time =
+        shape.time === undefined ? undefined : parseTime(getAt(record, shape.time), shape.time_form, client.zone);
       return { record, time };
     });
     const { newest, ahead } = newestOf(timed, client.vendorClock);
@@ -240,6 +244,12 @@ function isLast({ cursor, page_size: pageSize }: PollStream, count: number): boo
   if (cursor.kind === 'link') return count === 0;
   return cursor.kind === 'id' && count < pageSize;
 }
+
+/** Returns the part of a request that its URL without the query is made of. */
+const addressPart = ({ path, base_url: base }: PollStream): PollRequest => ({
+  path,
+  ...(base !== undefined && { base_url: base }),
+});
 
 function repeatedPages({ subject }: PollClient, pageSize: number): PollError {
   const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;

@@ -1,7 +1,7 @@
-import type { PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/catalog/types';
+import type { PollParameter, PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { formatTime } from './times.js';
+import { formatTime, isNumeric } from './times.js';
 
 /** Values for template placeholders. Times are milliseconds since the epoch. */
 export interface Values {
@@ -11,6 +11,12 @@ export interface Values {
   after?: string;
   each?: string;
   page_size?: number;
+  /** Value of a list parameter. */
+  item?: string;
+  /** For relative times. Default: the system's time. */
+  now?: number;
+  /** Zone of times without one. Default `UTC`. */
+  zone?: string;
 }
 
 /**
@@ -34,20 +40,41 @@ export function fill(
 }
 
 /**
- * Returns the query parameters in the order of the definition, without those that have no value.
+ * Returns the parameters of a query or form in the order of the definition, without those that have
+ * no value.
  */
-export function queryOf(query: PollRequest['query'], values: Values): [string, string][] {
-  return Object.entries(query ?? {}).flatMap(([name, templates]): [string, string][] => {
-    const parts = [templates].flat().flatMap((template) => fill(template, values) ?? []);
-    return parts.length === 0 ? [] : [[name, parts.join(' ')]];
-  });
+export function parametersOf(
+  parameters: Readonly<Record<string, PollParameter>> | undefined,
+  values: Values,
+): [string, string][] {
+  return Object.entries(parameters ?? {}).flatMap(([name, parameter]) =>
+    parameterValues(parameter, values).map((value): [string, string] => [name, value]),
+  );
 }
+
+function parameterValues(parameter: PollParameter, values: Values): string[] {
+  if (typeof parameter === 'number' || typeof parameter === 'boolean') return [String(parameter)];
+  const fillAll = (templates: readonly PollTemplate[]): string[] =>
+    templates.flatMap((template) => fill(template, values) ?? []);
+  if (typeof parameter === 'string') return fillAll([parameter]);
+  if (isTemplates(parameter)) return joined(fillAll(parameter), ' ');
+  const { list, join, item = '{{item}}' } = parameter;
+  const items =
+    typeof list === 'string' ? [valueOf(list, values)].flat().flatMap((value) => textOf(value) ?? []) : fillAll(list);
+  const texts = items.flatMap((value) => (value === '' ? [] : (fill(item, { ...values, item: value }) ?? [])));
+  return join === undefined ? texts : joined(texts, join);
+}
+
+const joined = (parts: readonly string[], separator: string): string[] =>
+  parts.length === 0 ? [] : [parts.join(separator)];
+
+const isTemplates = (parameter: PollParameter): parameter is readonly PollTemplate[] => Array.isArray(parameter);
 
 /** Whether a request's templates use the placeholder `name`, such as `since` or `until`. */
 export function usesPlaceholder(request: PollRequest, name: string): boolean {
-  const { path, query, body, form, graphql } = request;
-  const templates = JSON.stringify([path, query, body, form, graphql?.variables]);
-  return new RegExp(String.raw`\{\{${name}(?::\w+)?\}\}`).test(templates);
+  const { path, query, headers, body, form, graphql } = request;
+  const templates = JSON.stringify([path, query, headers, body, form, graphql?.variables]);
+  return new RegExp(String.raw`\{\{${name}(?::[^{}]+)?\}\}`).test(templates);
 }
 
 /**
@@ -56,11 +83,13 @@ export function usesPlaceholder(request: PollRequest, name: string): boolean {
  */
 export function valueOf(name: string, values: Values): JsonValue | undefined {
   if (name.startsWith('/')) return settingOf(getAt({ settings: values.settings }, name));
-  const [key = '', form = 'rfc3339'] = name.split(':');
-  if (key === 'since') return values.since === undefined ? undefined : timeOf(values.since, formOf(form));
-  if (key === 'until') return values.until === undefined ? undefined : timeOf(values.until, formOf(form), true);
+  const [key = '', ...rest] = name.split(':');
+  const form = rest.length === 0 ? 'rfc3339' : rest.join(':');
+  if (key === 'since') return values.since === undefined ? undefined : timeOf(values.since, form, values);
+  if (key === 'until') return values.until === undefined ? undefined : timeOf(values.until, form, values, true);
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
+  if (key === 'item') return values.item;
   return key === 'page_size' ? values.page_size : undefined;
 }
 
@@ -74,15 +103,13 @@ function settingOf(value: unknown): JsonValue | undefined {
     : undefined;
 }
 
-const timeOf = (ms: number, form: PollTimeForm, up = false): string | number => {
-  const text = formatTime(ms, form, up);
-  return form === 'seconds' || form === 'milliseconds' ? Number(text) : text;
-};
+function timeOf(ms: number, form: PollTimeForm, { now, zone }: Values, up = false): string | number {
+  const text = formatTime(ms, form, { up, ...(now !== undefined && { now }), ...(zone !== undefined && { zone }) });
+  // Beyond 2^53, a number would lose digits.
+  return isNumeric(form) && Number.isSafeInteger(Number(text)) ? Number(text) : text;
+}
 
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
-
-const FORMS: readonly PollTimeForm[] = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'date'];
-const formOf = (text: string): PollTimeForm => FORMS.find((form) => form === text) ?? 'rfc3339';

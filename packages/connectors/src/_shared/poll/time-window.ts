@@ -91,6 +91,19 @@ export function nextWindowStart(
   return clock.known && earliest - next > 2 * quiet ? earliest - quiet : next;
 }
 
+/**
+ * Returns the earliest time that may be requested. It is some minutes later than the vendor's limit,
+ * because clocks differ and a request takes time.
+ */
+export function retentionFloor(cursor: PollCursor, now: number): number | undefined {
+  const seconds = 'retention_seconds' in cursor ? cursor.retention_seconds : undefined;
+  return seconds === undefined ? undefined : now - seconds * 1_000 + CLOCK_SKEW_MS;
+}
+
+/** Returns `since`, or `floor` if that is later. */
+export const notBefore = (since: number | undefined, floor: number | undefined): number | undefined =>
+  since === undefined || floor === undefined ? since : Math.max(since, floor);
+
 export const overlapOf = (cursor: PollCursor): number =>
   'overlap_seconds' in cursor ? cursor.overlap_seconds * 1_000 : 0;
 

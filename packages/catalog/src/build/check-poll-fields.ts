@@ -1,0 +1,86 @@
+/** Consistency of addresses and list settings in a `poll` definition. */
+import type { PollDefinition } from '../types.js';
+import { joinPointer } from '../validate/pointer.js';
+import { discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from '../validate/schema.js';
+import { placeholdersIn, textsIn } from './poll-texts.js';
+import { oneOf } from './problem.js';
+import type { VisitedField } from './walk.js';
+
+type Add = (pointer: string, message: string) => void;
+
+const fieldAt = (fields: readonly VisitedField[], pointer: string): VisitedField | undefined =>
+  fields.find(
+    ({ path, field, inRow }) =>
+      !inRow && (path === pointer || (isUnion(field) && pointer === `${path}/${discriminatorOf(field)}`)),
+  );
+
+/** Returns the values of a setting that is a choice, otherwise `undefined`. */
+export function valuesOfChoice(fields: readonly VisitedField[], pointer: string): readonly string[] | undefined {
+  const field = fieldAt(fields, pointer)?.field;
+  if (!field) return undefined;
+  if (isUnion(field)) return variantsOf(field).map(({ value }) => value);
+  return 'enum' in field ? field.enum : undefined;
+}
+
+/** Whether the text at a pointer is an address that secrets are sent to. */
+const isAddress = (pointer: string): boolean => /\/(?:base_url|token_url)(?:\/of\/[^/]+)?$/.test(pointer);
+
+/** Checks that settings which decide where secrets are sent are marked, and that choices are complete. */
+export function checkAddresses(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
+  const needMark = (pointer: string, path: string): void => {
+    const decides = fieldAt(fields, path)?.field;
+    if (decides && decides['x-destination'] !== true)
+      add(pointer, `sends secrets to where ${path} says: mark that setting "x-destination"`);
+  };
+  for (const { pointer, text } of textsIn(poll, ''))
+    if (isAddress(pointer)) for (const path of placeholdersIn(text)) needMark(pointer, path);
+  for (const { pointer, value } of choicesIn(poll, '')) {
+    const { field, of } = value;
+    needMark(`${pointer}/field`, field);
+    const values = valuesOfChoice(fields, field);
+    if (!values) {
+      add(`${pointer}/field`, 'must name a setting with a choice');
+      continue;
+    }
+    for (const each of values) if (!Object.hasOwn(of, each)) add(`${pointer}/of`, `lacks ${JSON.stringify(each)}`);
+    for (const each of Object.keys(of))
+      if (!values.includes(each))
+        add(joinPointer(`${pointer}/of`, each), `is no value of the choice: it has ${oneOf(values)}`);
+  }
+}
+
+interface Choice {
+  field: string;
+  of: Readonly<Record<string, string>>;
+}
+
+/** Yields the addresses that a setting selects. */
+function* choicesIn(value: unknown, pointer: string): Generator<{ pointer: string; value: Choice }> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, each] of Object.entries(value)) {
+    const at = joinPointer(pointer, key);
+    if (isAddress(at) && isChoice(each)) yield { pointer: at, value: each };
+    else yield* choicesIn(each, at);
+  }
+}
+
+const isChoice = (value: unknown): value is Choice => typeof value === 'object' && value !== null && 'of' in value;
+
+/** Checks that lists occur only where they can be sent, since a text can't contain one. */
+export function checkListSettings(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
+  for (const { pointer, text } of textsIn(poll, '')) {
+    const inBody = /\/(?:body|graphql\/variables)\//.test(pointer) && /^\{\{[^{}]*\}\}$/.test(text);
+    for (const path of inBody ? [] : placeholdersIn(text)) {
+      const field = path.startsWith('/settings/') ? fields.find((each) => each.path === path)?.field : undefined;
+      if (!field) continue;
+      if (isList(field))
+        add(pointer, `names ${path}, which is a list: use { "list": "${path}", "join": "," } or leave "join" out`);
+      else if (isGroup(field) || isMap(field) || isUnion(field))
+        add(pointer, `names ${path}, which has fields of its own: name one of them`);
+    }
+    if (/\/(?:query|form)\/[^/]+\/list$/.test(pointer)) {
+      const field = fields.find((each) => each.path === text)?.field;
+      if (field && !isList(field)) add(pointer, `names ${text}, which is no list: use "{{${text}}}"`);
+    }
+  }
+}

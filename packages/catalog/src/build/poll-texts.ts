@@ -1,0 +1,14 @@
+/** Strings of a `poll` definition and the placeholders in them. */
+import { isPlain } from '../validate/objects.js';
+import { joinPointer } from '../validate/pointer.js';
+
+/** Yields every string in a value with its pointer. */
+export function* textsIn(value: unknown, pointer: string): Generator<{ pointer: string; text: string }> {
+  if (typeof value === 'string') yield { pointer, text: value };
+  else if (Array.isArray(value) || isPlain(value))
+    for (const [key, each] of Object.entries(value)) yield* textsIn(each, joinPointer(pointer, key));
+}
+
+/** Returns the names inside `{{...}}`. */
+export const placeholdersIn = (text: string): string[] =>
+  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner);
