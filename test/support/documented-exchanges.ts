@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Received, Reply } from './vendor.js';
 
@@ -18,6 +19,8 @@ export interface DocumentedExchange {
     headers?: Readonly<Record<string, Expected>>;
     /** JSON body, or the parameters of a form. Without it, the request must have no body. */
     body?: unknown;
+    /** Lines of a body with one JSON document per line, instead of `body`. */
+    lines?: readonly unknown[];
   };
   response: {
     /** Default 200. */
@@ -43,6 +46,35 @@ export interface DocumentedInput {
   exchanges: readonly DocumentedExchange[];
   /** Number of records delivered, each an object of a documented response; or the records. */
   records: number | readonly unknown[];
+}
+
+/**
+ * The same for an output: the content of `test/vendors/outputs/<type id>.json`. The vendor must
+ * receive exactly the documented requests when `records` are written.
+ */
+export interface DocumentedOutput {
+  sources: readonly string[];
+  /** Time at which the records are written. Default `2026-03-10T12:00:00Z`. */
+  now?: string;
+  config: ConnectorConfig;
+  records: readonly object[];
+  /** Each must be requested by writing the records. */
+  exchanges: readonly DocumentedExchange[];
+  /** Each must be requested by the connection test, which must then pass. */
+  check: readonly DocumentedExchange[];
+  /** Responses to `records` that report an error, in place of the documented ones. */
+  errors: readonly {
+    response: DocumentedExchange['response'];
+    /** Error that the output throws. */
+    code?: string;
+    kind?: 'retry' | 'throttled' | 'permanent';
+    /** Indexes of the records that are reported as permanently rejected. */
+    rejected?: readonly number[];
+    /** Indexes of the records to be retried. */
+    retried?: readonly number[];
+    /** Indexes of the records that were refused together. */
+    refused?: readonly number[];
+  }[];
 }
 
 const FOLDER = new URL('../vendors/', import.meta.url);
@@ -77,7 +109,8 @@ export class DocumentedVendor {
   }
 
   /** @param origin the vendor's origin, not the local server's */
-  respond(request: Received, origin: string): Reply {
+  respond(received: Received, origin: string): Reply {
+    const request = unzipped(received);
     const reasons = new Map(this.#exchanges.map((each) => [each, differences(each.request, request, origin)]));
     const matching = this.#exchanges.filter((each) => reasons.get(each)?.length === 0);
     const found = matching.find((each) => !this.#used.has(each)) ?? matching.at(-1);
@@ -94,6 +127,13 @@ export class DocumentedVendor {
   }
 }
 
+/** Returns a request as if it had been sent without compression. */
+export function unzipped(request: Received): Received {
+  if (request.headers['content-encoding'] !== 'gzip') return request;
+  const bytes = gunzipSync(request.bytes);
+  return { ...request, bytes, body: bytes.toString() };
+}
+
 const describe = ({ method = 'GET', url, query }: DocumentedExchange['request']): string =>
   `${method} ${url}${query ? ` ${JSON.stringify(query)}` : ''}`;
 
@@ -102,7 +142,7 @@ const matches = (expected: Expected, value: string | undefined): boolean =>
   (typeof expected === 'string' ? value === expected : new RegExp(`^(?:${expected.pattern})$`, 'v').test(value));
 
 function differences(expected: DocumentedExchange['request'], request: Received, origin: string): string[] {
-  const { method = 'GET', url, query = {}, headers = {}, body } = expected;
+  const { method = 'GET', url, query = {}, headers = {}, body, lines } = expected;
   const address = new URL(url);
   const sent = new URL(request.url, origin);
   const problems: string[] = [];
@@ -119,7 +159,8 @@ function differences(expected: DocumentedExchange['request'], request: Received,
   for (const [name, wanted] of Object.entries(headers))
     if (!matches(wanted, request.headers[name.toLowerCase()]?.toString()))
       problems.push(`header ${name} is ${request.headers[name.toLowerCase()]?.toString()}`);
-  if (!bodyMatches(body, request)) problems.push(`body is ${request.body}`);
+  const isSame = lines ? linesMatch(lines, request) : bodyMatches(body, request);
+  if (!isSame) problems.push(`body is ${request.body}`);
   return problems;
 }
 
@@ -132,6 +173,19 @@ function bodyMatches(expected: unknown, { body, headers }: Received): boolean {
     return jsonMatches(expected, JSON.parse(body));
   } catch {
     return false;
+  }
+}
+
+function linesMatch(expected: readonly unknown[], { body }: Received): boolean {
+  const lines = body.replace(/\n$/, '').split('\n');
+  return lines.length === expected.length && lines.every((line, index) => jsonMatches(expected[index], parse(line)));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 

@@ -1,9 +1,11 @@
 /** Data format of the catalog: the content of a type file, and what the service serves. */
+import type { DeliveryDefinition } from './delivery.js';
 import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
 
-export type * from './poll-request.js';
+export type * from './delivery.js';
 export type * from './oauth.js';
+export type * from './poll-request.js';
 export type * from './poll.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
@@ -236,6 +238,11 @@ export interface ConnectorTypeData {
    * name and the secret's name.
    */
   oauth?: OAuthDefinition;
+  /**
+   * Delivery definition for the vendor's HTTP API, for outputs that need no code. Not served to
+   * browsers.
+   */
+  delivery?: DeliveryDefinition;
 }
 
 /**

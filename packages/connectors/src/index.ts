@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { ConnectorCode, ConnectorContext, Input } from '@connector-frame/engine/connector-api';
+import { deliveryCode } from './_shared/delivery/index.js';
 import { pollCode } from './_shared/poll/index.js';
 import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
@@ -20,7 +21,7 @@ export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
 
 /**
  * Looks up the code of a connector type. Code from the registry takes precedence over what the
- * type's `poll` definition provides.
+ * type's `poll` or `delivery` definition provides.
  *
  * @example
  * const { testConnection } = connectors(type);
@@ -28,6 +29,7 @@ export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
  */
 export const connectors: Connectors = (type) => ({
   ...pollCode(type),
+  ...deliveryCode(type),
   ...registry.get(`${type.kind}:${type.type_id}`),
 });
 

@@ -137,6 +137,8 @@ function canaryFor(number: number, schema: SecretSchema | undefined): string {
     `https://hooks.slack.com/services/canary-${digits}-text`,
     `postgresql://user:canary-${digits}-text@db.example:5432/logs`,
     `AKIACANARY${digits}XXXXXX`,
+    `suCANARY${digits}XX`,
+    `https://canary.example/webhook/canary-${digits}-text`,
     `DICANARY${digits}XXXXXXXX`,
     `CANARY${digits}XXXXXX`,
     `ca7a${digits}`.repeat(4),

@@ -2,6 +2,7 @@ import { isPlain } from '../validate/objects.js';
 import type { ConnectorTypeData } from '../types.js';
 import { checkCatalog, type SourceType } from './check-catalog.js';
 import { checkCopy } from './check-copy.js';
+import { checkDelivery } from './check-delivery.js';
 import { checkFields } from './check-fields.js';
 import { checkFormat, isConnectorType } from './check-format.js';
 import { checkLinks } from './check-links.js';
@@ -48,6 +49,7 @@ export function compile(sources: Sources): Compiled {
       ...checkLinks(file, type),
       ...checkCopy(file, type),
       ...checkPoll(file, type),
+      ...checkDelivery(file, type),
       ...checkOAuth(file, type, sources.providers),
       ...checkTransport(file, type, exceptions, usedExceptions),
     ];

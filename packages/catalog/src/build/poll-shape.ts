@@ -50,6 +50,12 @@ const zone = text(
   /^(?:UTC|[A-Z]\w+(?:\/[\w+-]+)+|\/settings\/[^/]+)$/,
   'a time zone like "Europe/Berlin", or a setting with one',
 );
+/** Shape of `authentication`. */
+export const authenticationShape = kinds({
+  ...single,
+  choice: object({ kind, field: setting, of: map(kinds(single)) }),
+});
+
 const pageKind = word('none', 'link_header', 'body_cursor', 'body_url', 'offset', 'page');
 const pagination = kinds({
   none: object({ kind: pageKind }),
@@ -123,10 +129,7 @@ export const pollShape = object(
     verified: word('documented', 'independent', 'live'),
     documentation: list(text(/^https:\/\/\S+$/, 'the address of a page, with https://')),
     base_url: address,
-    authentication: kinds({
-      ...single,
-      choice: object({ kind, field: setting, of: map(kinds(single)) }),
-    }),
+    authentication: authenticationShape,
     streams: list(stream),
     check: object({ ...request.required, records: object({ path }, { optional: yes }) }, request.optional),
   },

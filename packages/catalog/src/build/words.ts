@@ -146,4 +146,6 @@ export const TYPE_WORDS: Words = {
   poll: anything,
   // Checked by `oauthShape`.
   oauth: anything,
+  // Checked by `deliveryShape`.
+  delivery: anything,
 };
