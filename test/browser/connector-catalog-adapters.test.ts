@@ -109,6 +109,18 @@ describe.each(adapters)('$name', ({ code, alias }) => {
     expect(await page.locator('connector-catalog').evaluate((element) => element.getAttribute('types'))).toBe(null);
   });
 
+  test('shows types that cannot run if the prop says so', async () => {
+    const stopped = { ...types[0], type_id: 'later', name: 'Later', runtime: false };
+    const later = page.getByRole('button', { name: /Later/ });
+    await show({ types: [...types, stopped] });
+    await page.getByRole('button', { name: /Splunk/ }).waitFor();
+    expect(await later.count()).toBe(0);
+    await show({ types: [...types, stopped], showUnavailable: true });
+    await later.waitFor();
+    await show({ types: [...types, stopped] });
+    await later.waitFor({ state: 'detached' });
+  });
+
   test('reports a failure to the callback', async () => {
     await show({ hostUrl: '/nowhere' }, 'third');
     await page.getByText('The products could not be loaded.').waitFor();

@@ -67,7 +67,7 @@ async function openUnreachable(): Promise<Page> {
 
 /** Opens a picker whose host route responds as given. */
 async function openCatalog(fulfill?: { status?: number; body: string }): Promise<Page> {
-  const page = await open('<connector-catalog host-url="/api"></connector-catalog>');
+  const page = await open('<connector-catalog host-url="/api" show-unavailable></connector-catalog>');
   const pending = new Promise<void>(() => undefined);
   await page.route('**/api/catalog?*', (route) =>
     fulfill ? route.fulfill({ contentType: 'application/json', ...fulfill }) : pending,
@@ -85,6 +85,16 @@ const type = (name: string, more: object = {}) => ({
   ...more,
 });
 const listed = { body: JSON.stringify([type('Okta', { runtime: true }), type('Zoho', { runtime: false })]) };
+
+/** Returns the note of a type that can't run. Types that run have none. */
+async function noteOf(reason: string): Promise<string | null> {
+  const zoho = type('Zoho', { runtime: false, unavailable: { reason } });
+  const page = await openCatalog({ body: JSON.stringify([type('Okta', { runtime: true }), zoho]) });
+  const notes = page.locator('[part=saved-only]');
+  await notes.waitFor();
+  expect(await page.getByRole('button').filter({ has: notes }).locator('.name').allTextContents()).toEqual(['Zoho']);
+  return notes.textContent();
+}
 
 type Key = Exclude<keyof ElementMessages, 'causes'> | `causes.${string}`;
 
@@ -132,13 +142,10 @@ const states: Record<Exclude<keyof ElementMessages, 'causes'>, () => Promise<str
     await page.getByRole('searchbox').fill('nothing like it');
     return page.locator('[part=empty]').textContent();
   },
-  async savedOnly() {
-    const page = await openCatalog(listed);
-    const notes = page.locator('[part=saved-only]');
-    await notes.waitFor();
-    expect(await page.getByRole('button').filter({ has: notes }).locator('.name').allTextContents()).toEqual(['Zoho']);
-    return notes.textContent();
-  },
+  savedOnly: () => noteOf('not_yet'),
+  needsAgent: () => noteOf('agent'),
+  proprietary: () => noteOf('proprietary'),
+  withdrawn: () => noteOf('withdrawn'),
 };
 
 test('every message has a state in which it is true', () => {

@@ -79,6 +79,58 @@ describe('<connector-catalog>', () => {
     expect(partOf(element, 'count')?.textContent).to.contain('2');
   });
 
+  it('shows types that cannot run only if the page asks for them, with the reason', async () => {
+    const stopped = { ...product('docker-logs', 'Docker Logs', 'Cloud'), runtime: false };
+    const all: CatalogType[] = [
+      { ...product('okta-users', 'Okta Users', 'Identity'), runtime: true },
+      { ...stopped, unavailable: { reason: 'agent' } },
+      { ...stopped, type_id: 'later', name: 'Later' },
+    ];
+    const element = await fixture<ConnectorCatalogElement>(
+      html`<connector-catalog types=${JSON.stringify(all)}></connector-catalog>`,
+    );
+    expect(element.showUnavailable).to.equal(false);
+    expect(names(element)).to.deep.equal(['Okta Users']);
+    expect(partOf(element, 'count')?.textContent).to.equal('1 product');
+    element.setAttribute('show-unavailable', '');
+    await element.updateComplete;
+    expect(names(element)).to.deep.equal(['Okta Users', 'Docker Logs', 'Later']);
+    const notes = element.shadowRoot?.querySelectorAll('[part="saved-only"]') ?? [];
+    expect(Array.from(notes, ({ textContent }) => textContent)).to.deep.equal([
+      'No data can flow: it needs an agent on the host.',
+      'Can be saved, but no data flows yet.',
+    ]);
+    await expect(element).to.be.accessible();
+    element.setAttribute('show-unavailable', 'false');
+    await element.updateComplete;
+    expect(names(element)).to.deep.equal(['Okta Users']);
+  });
+
+  it('gives types without an icon two letters, and vendors different tints', async () => {
+    const element = await fixture<ConnectorCatalogElement>(
+      html`<connector-catalog
+        .types=${[
+          product('a', 'CrowdStrike Devices', ''),
+          product('b', 'CrowdStrike Users', ''),
+          product('c', 'Redis', ''),
+          { ...product('d', 'Élan Wächter', ''), icon: '/no-such-icon.svg' },
+        ]}
+      ></connector-catalog>`,
+    );
+    const tiles = () =>
+      Array.from(element.shadowRoot?.querySelectorAll<HTMLElement>('.letters') ?? [], (tile) => ({
+        letters: tile.textContent,
+        color: getComputedStyle(tile).backgroundColor,
+      }));
+    // The icon that can't be loaded is replaced as well.
+    await waitUntil(() => tiles().length === 4);
+    expect(tiles().map(({ letters }) => letters)).to.deep.equal(['CD', 'CU', 'RE', 'ÉW']);
+    const [devices, users, redis, elan] = tiles().map(({ color }) => color);
+    expect(devices).to.equal(users);
+    expect(new Set([devices, redis, elan]).size).to.equal(3);
+    await expect(element).to.be.accessible();
+  });
+
   it('says that a search found nothing', async () => {
     const element = await picker();
     element.focus();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { savedOnly } from '../../demo/src/pages/shared/lists.js';
+import { whyUnavailable } from '../../demo/src/pages/shared/lists.js';
 import language from '../../packages/form/src/messages/en.json' with { type: 'json' };
 import { catalogEn, en } from '../../packages/element/src/messages/en.js';
 
@@ -10,5 +10,6 @@ test('the element and the form use the same sentences', () => {
   expect([en.loadFailed, en.loadFailedHint]).toEqual(language.failures.load_failed);
   expect(en.causes['connector_not_found']).toContain(language.failures.connector_not_found[0]);
   expect(en.causes['offline']).toBe(language.failures.offline.join('. '));
-  expect([catalogEn.savedOnly, savedOnly]).toEqual([language.savedOnly, language.savedOnly]);
+  for (const key of ['savedOnly', 'needsAgent', 'proprietary', 'withdrawn'] as const)
+    expect([catalogEn[key], whyUnavailable[key]]).toEqual([language[key], language[key]]);
 });

@@ -199,6 +199,12 @@ export type Evidence =
   | 'own';
 
 /**
+ * Why no release will run a type: its records can only be read by an agent on the host (`agent`), its
+ * protocol is not public (`proprietary`), or the vendor has withdrawn the API (`withdrawn`).
+ */
+export type UnavailableReason = 'agent' | 'proprietary' | 'withdrawn';
+
+/**
  * A connector type as defined in a data file and served by the catalog, with references resolved.
  */
 export interface ConnectorTypeData {
@@ -209,6 +215,13 @@ export interface ConnectorTypeData {
   description: string;
   category: string;
   vendor: string;
+  /**
+   * Other names that people search for: `gsuite`, `azure ad`. The build adds those of the vendor
+   * (`vendor-aliases.json`), and the vendor's name if `name` does not contain it.
+   */
+  aliases?: readonly string[];
+  /** Set on a type that will never run. A type without a runtime and without this may run later. */
+  unavailable?: { reason: UnavailableReason };
   in_beta?: boolean;
   version: string;
   evidence: Evidence;

@@ -65,4 +65,5 @@ export type {
   HostSession,
   IntegrationAction,
   IntegrationStatus,
+  UnavailableReason,
 } from './host-routes.js';

@@ -16,6 +16,13 @@ export interface HostSession {
   organizationId: string;
 }
 
+/**
+ * Why the service does not run a type. `not_yet`: a later release may. `agent`: its records can only
+ * be read by an agent on the host. `proprietary`: its protocol is not public. `withdrawn`: the vendor
+ * has withdrawn the API.
+ */
+export type UnavailableReason = 'not_yet' | 'agent' | 'proprietary' | 'withdrawn';
+
 /** A connector type of the host's catalog. */
 export interface CatalogType {
   type_id: ConnectorTypeId;
@@ -29,6 +36,10 @@ export interface CatalogType {
    * the service doesn't say.
    */
   runtime?: boolean;
+  /** Why it can't. Absent if `runtime` is not `false`, or the service doesn't say. */
+  unavailable?: { reason: UnavailableReason };
+  /** Other names that people search for: `gsuite`, `azure ad`. */
+  aliases?: readonly string[];
 }
 
 /** A connector of the tenant. */

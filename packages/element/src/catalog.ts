@@ -4,6 +4,7 @@
  */
 export { ConnectorCatalogElement } from './catalog/connector-catalog-element.js';
 export { createSearch, type Search } from './catalog/search-types.js';
+export { hueOf, lettersOf } from './catalog/letter-tile.js';
 export { ConnectorErrorEvent } from './events/connector-error-event.js';
 export { ConnectorSelectEvent } from './events/connector-select-event.js';
 export type { ConnectorCatalogEventMap, ConnectorCatalogEvents } from './events/catalog-event-map.js';

@@ -23,6 +23,7 @@ const subject: FormSubject = {
   subtitle: 'Sign-ins, admin changes and threat events from your Okta organization.',
   icon: ring,
   monogram: 'OS',
+  hue: 270,
   canTest: true,
   fields: [name, url, authentication, token, start],
   advanced: [

@@ -24,6 +24,8 @@ interface OwnProps {
   types?: CatalogType[] | undefined;
   /** `type_id` of the type that is marked as chosen. */
   selected?: string | undefined;
+  /** Also shows the types that the service can save, but not run. Default: `false`. */
+  showUnavailable?: boolean | undefined;
   /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
   locale?: string | undefined;
   /** The user chose a type. */
@@ -60,12 +62,14 @@ const Tag = createComponent({
  */
 export const ConnectorCatalog: React.ForwardRefExoticComponent<
   ConnectorCatalogProps & React.RefAttributes<ConnectorCatalogElement>
-> = React.forwardRef<ConnectorCatalogElement, ConnectorCatalogProps>(({ onSelect, onError, ...rest }, ref) =>
-  React.createElement(Tag, {
-    ...rest,
-    ref,
-    onSelect: ({ connectorType }) => onSelect?.(connectorType),
-    onError: ({ error }) => onError?.(error),
-  }),
+> = React.forwardRef<ConnectorCatalogElement, ConnectorCatalogProps>(
+  ({ onSelect, onError, showUnavailable = false, ...rest }, ref) =>
+    React.createElement(Tag, {
+      ...rest,
+      showUnavailable,
+      ref,
+      onSelect: ({ connectorType }) => onSelect?.(connectorType),
+      onError: ({ error }) => onError?.(error),
+    }),
 );
 ConnectorCatalog.displayName = 'ConnectorCatalog';

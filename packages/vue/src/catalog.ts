@@ -25,6 +25,8 @@ export interface ConnectorCatalogProps {
   types?: CatalogType[] | undefined;
   /** `type_id` of the type that is marked as chosen. */
   selected?: string | undefined;
+  /** Also shows the types that the service can save, but not run. Default: `false`. */
+  showUnavailable?: boolean | undefined;
   /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
   locale?: string | undefined;
 }
@@ -49,6 +51,7 @@ export const ConnectorCatalog: DefineComponent<ConnectorCatalogProps, {}, {}, {}
       hostUrl: String,
       types: typed<CatalogType[]>(Array),
       selected: String,
+      showUnavailable: Boolean,
       locale: String,
     },
     emits: ['select', 'error'],
@@ -56,8 +59,8 @@ export const ConnectorCatalog: DefineComponent<ConnectorCatalogProps, {}, {}, {}
     setup(props, { emit, slots }) {
       const element = shallowRef<ConnectorCatalogElement | null>(null);
       const setProperties = (): void => {
-        const { kind, hostUrl, types, selected, locale } = props;
-        if (element.value) Object.assign(element.value, { kind, hostUrl, types: toRaw(types), selected, locale });
+        const { types, ...others } = props;
+        if (element.value) Object.assign(element.value, { ...others, types: toRaw(types) });
       };
       onMounted(setProperties);
       watch(props, setProperties, { flush: 'post' });

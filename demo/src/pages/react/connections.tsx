@@ -6,7 +6,6 @@ import type { ComponentKind } from '@connector-frame/react';
 import {
   describe,
   newestFirst,
-  savedOnly,
   words,
 } from '../shared/lists.js';
 import '../shared/pipelines/pipeline-row.js';
@@ -42,13 +41,8 @@ export function Connections({
     <ul className="connections">
       {newestFirst(connectors, savedId).map(
         (connector) => {
-          const {
-            icon,
-            typeName,
-            name,
-            about,
-            isSavedOnly,
-          } = describe(connector, types);
+          const { icon, typeName, name, about, limit } =
+            describe(connector, types);
           const isNew = connector.id === savedId;
           return (
             <li className="connection" key={connector.id}>
@@ -67,9 +61,9 @@ export function Connections({
                 <span className="connection-about">
                   {about}
                 </span>
-                {isSavedOnly && (
+                {limit && (
                   <span className="connection-limit">
-                    {savedOnly}
+                    {limit}
                   </span>
                 )}
               </span>
@@ -92,7 +86,7 @@ export function Connections({
                   input-name={name}
                   type-id={connector.type_id}
                   is-new={isNew || undefined}
-                  saved-only={isSavedOnly || undefined}
+                  saved-only={limit ? true : undefined}
                   ondeleted={(
                     event: InputDeletedEvent,
                   ) => {

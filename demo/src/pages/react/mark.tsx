@@ -1,6 +1,11 @@
+import {
+  hueOf,
+  lettersOf,
+} from '@connector-frame/element/catalog';
+
 /**
- * Shows the vendor's icon, or the first letter of the
- * name.
+ * Shows the vendor's icon, or two letters of the name on
+ * a tinted tile.
  */
 export function Mark({
   icon,
@@ -9,19 +14,24 @@ export function Mark({
   icon: string | null | undefined;
   name: string;
 }) {
+  if (!icon)
+    return (
+      <span
+        className="mark letters"
+        data-hue={hueOf(name)}
+      >
+        {lettersOf(name)}
+      </span>
+    );
   return (
     <span className="mark">
-      {icon ? (
-        <img
-          src={icon}
-          alt=""
-          width="24"
-          height="24"
-          loading="lazy"
-        />
-      ) : (
-        name.slice(0, 1).toUpperCase()
-      )}
+      <img
+        src={icon}
+        alt=""
+        width="24"
+        height="24"
+        loading="lazy"
+      />
     </span>
   );
 }

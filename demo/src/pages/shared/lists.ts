@@ -1,4 +1,4 @@
-import type { CatalogType, ComponentKind, ConfiguredConnector } from '@connector-frame/core/connect';
+import type { CatalogType, ComponentKind, ConfiguredConnector, UnavailableReason } from '@connector-frame/core/connect';
 
 /** Texts of the lists and forms, by kind. */
 export const words: Record<ComponentKind, { title: string; list: string; one: string; none: string }> = {
@@ -23,7 +23,23 @@ export const words: Record<ComponentKind, { title: string; list: string; one: st
 };
 
 /** Shown with types and connectors that the service can save, but not run; as in the form. */
-export const savedOnly = 'Can be saved, but no data flows yet.';
+export const whyUnavailable = {
+  savedOnly: 'Can be saved, but no data flows yet.',
+  needsAgent: 'No data can flow: it needs an agent on the host.',
+  proprietary: 'No data can flow: its protocol is not public.',
+  withdrawn: 'No data can flow: the vendor has withdrawn this API.',
+};
+
+const byReason: Record<UnavailableReason, string> = {
+  not_yet: whyUnavailable.savedOnly,
+  agent: whyUnavailable.needsAgent,
+  proprietary: whyUnavailable.proprietary,
+  withdrawn: whyUnavailable.withdrawn,
+};
+
+/** Returns why no data can flow from or to a type. `undefined`: it can. */
+export const limitOf = (type: CatalogType | undefined): string | undefined =>
+  type?.runtime === false ? byReason[type.unavailable?.reason ?? 'not_yet'] : undefined;
 
 /** Returns the categories of the given types, sorted by name. */
 export function categoriesOf(types: readonly CatalogType[]): string[] {
@@ -45,7 +61,7 @@ export function describe({ id, name, type_id }: ConfiguredConnector, types: read
     typeName,
     name: name || typeName,
     about: `${typeName} · ${id.slice(0, 8)}`,
-    isSavedOnly: type?.runtime === false,
+    limit: limitOf(type),
   };
 }
 

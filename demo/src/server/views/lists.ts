@@ -1,6 +1,6 @@
 import type { CatalogType, ConfiguredConnector } from '@connector-frame/core/connect';
-import { createSearch } from '@connector-frame/element/catalog';
-import { categoriesOf, countOf, describe, newestFirst, savedOnly, words } from '../../pages/shared/lists.js';
+import { createSearch, hueOf, lettersOf } from '@connector-frame/element/catalog';
+import { categoriesOf, countOf, describe, newestFirst, words } from '../../pages/shared/lists.js';
 import { html, type Html } from '../html.js';
 import type { PageQuery } from '../page-query.js';
 import { searchField } from './search-field.js';
@@ -54,7 +54,7 @@ function connections(
   return html`${script !== '' && html`<script type="module" src="${script}"></script>`}
     <ul class="connections">
       ${newestFirst(made, query.saved?.id).map((connector) => {
-        const { icon, typeName, name, about, isSavedOnly } = describe(connector, types);
+        const { icon, typeName, name, about, limit } = describe(connector, types);
         const isNew = connector.id === query.saved?.id;
         return html`<li class="connection">
           ${mark(icon, typeName)}
@@ -63,7 +63,7 @@ function connections(
               >${name}</a
             >
             <span class="connection-about">${about}</span>
-            ${isSavedOnly && html`<span class="connection-limit">${savedOnly}</span>`}
+            ${limit !== undefined && html`<span class="connection-limit">${limit}</span>`}
           </span>
           <span class="state" ${isNew && html` data-state="new"`}>${isNew ? 'Saved just now' : 'Saved'}</span>
           <span class="connection-edit" aria-hidden="true">Edit</span>
@@ -75,7 +75,7 @@ function connections(
               input-name="${name}"
               type-id="${connector.type_id}"
               ${isNew && html` is-new`}
-              ${isSavedOnly && html` saved-only`}
+              ${limit !== undefined && html` saved-only`}
             ></pipeline-row>`
           }
         </li>`;
@@ -84,7 +84,8 @@ function connections(
 }
 
 function catalog(query: PageQuery, types: Listed<CatalogType>): Html {
-  const all = 'items' in types ? types.items : [];
+  // As <connector-catalog> does by default: what can't run is not offered.
+  const all = 'items' in types ? types.items.filter(({ runtime }) => runtime !== false) : [];
   const found = createSearch(all)(query.words).filter(
     ({ category }) => query.category === '' || category === query.category,
   );
@@ -117,7 +118,6 @@ function catalog(query: PageQuery, types: Listed<CatalogType>): Html {
                       <span class="product-text">
                         <span class="product-name">${type.name}</span>
                         <span class="product-about">${type.description || type.category}</span>
-                        ${type.runtime === false && html`<span class="product-limit">${savedOnly}</span>`}
                       </span>
                     </a>
                   </li>`,
@@ -143,11 +143,9 @@ function failure(message: string, query: PageQuery): Html {
 }
 
 function mark(icon: string | null | undefined, name: string): Html {
-  return html`<span class="mark"
-    >${
-      icon ? html`<img src="${icon}" alt="" width="24" height="24" loading="lazy" />` : name.slice(0, 1).toUpperCase()
-    }</span
-  >`;
+  return icon
+    ? html`<span class="mark"><img src="${icon}" alt="" width="24" height="24" loading="lazy" /></span>`
+    : html`<span class="mark letters" data-hue="${hueOf(name)}">${lettersOf(name)}</span>`;
 }
 
 function address({ kind }: PageQuery, more: Record<string, string>): string {

@@ -1,3 +1,4 @@
+import { addAliases } from './add-aliases.js';
 import { isPlain } from '../validate/objects.js';
 import type { ConnectorTypeData } from '../types.js';
 import { checkCatalog, type SourceType } from './check-catalog.js';
@@ -50,6 +51,7 @@ export function compile(sources: Sources): Compiled {
       ...checkCopy(file, type),
       ...checkPoll(file, type),
       ...checkDelivery(file, type),
+      ...checkUnavailable(file, type),
       ...checkOAuth(file, type, sources.providers),
       ...checkTransport(file, type, exceptions, usedExceptions),
     ];
@@ -61,8 +63,16 @@ export function compile(sources: Sources): Compiled {
   problems.push(...unusedExceptions(sources.notTransport.file, exceptions, usedExceptions));
   const icons = isPlain(sources.icons.value) ? Object.keys(sources.icons.value) : [];
   problems.push(...checkCatalog(types, new Set(icons)));
+  const named = addAliases(types, sources.vendorAliases);
+  problems.push(...named.problems);
   return {
-    types: types.map(({ data }) => data).sort((a, b) => a.name.localeCompare(b.name, 'en')),
+    types: named.types.sort((a, b) => a.name.localeCompare(b.name, 'en')),
     problems,
   };
 }
+
+/** What can't run is not polled. */
+const checkUnavailable = (file: string, { unavailable, poll }: ConnectorTypeData): Problem[] =>
+  unavailable && poll
+    ? [{ file, pointer: '/unavailable', message: 'is for types that will never run: this one has "poll"' }]
+    : [];

@@ -82,5 +82,6 @@ export const sourcesOf = (value: unknown, file = FILE): Sources => ({
   providers: new Map(),
   icons: { file: 'icons.json', value: {} },
   notTransport: { file: 'not-transport.json', value: [] },
+  vendorAliases: { file: 'vendor-aliases.json', value: {} },
   problems: [],
 });

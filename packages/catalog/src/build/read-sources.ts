@@ -19,12 +19,14 @@ export interface Sources {
   icons: SourceFile;
   /** Fields that match the transport rule but are not transport. */
   notTransport: SourceFile;
+  /** Other names of vendors, by vendor. */
+  vendorAliases: SourceFile;
   problems: Problem[];
 }
 
 /**
- * Reads the folders of `types`, `fragments`, `providers`, `icons.json` and `not-transport.json` under the package
- * root.
+ * Reads the folders of `types`, `fragments` and `providers`, and `icons.json`, `not-transport.json`
+ * and `vendor-aliases.json` under the package root.
  */
 export function readSources(root: string): Sources {
   const problems: Problem[] = [];
@@ -64,6 +66,7 @@ export function readSources(root: string): Sources {
     providers: readNamed('providers'),
     icons: read('icons.json'),
     notTransport: read('not-transport.json'),
+    vendorAliases: read('vendor-aliases.json'),
     problems,
   };
 }

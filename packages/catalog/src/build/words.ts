@@ -115,6 +115,16 @@ export const FIELD_WORDS = {
   },
 } satisfies Record<string, Words>;
 
+const reason = word('agent', 'proprietary', 'withdrawn');
+
+/** What people type: `office 365`, `c2c`, `pub/sub`. */
+const ALIAS = /^[a-z0-9](?:[a-z0-9 .+/&'-]{0,38}[a-z0-9+])?$/;
+
+export const aliasList: Rule = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every((alias) => typeof alias === 'string' && ALIAS.test(alias))
+    ? undefined
+    : 'a list of names in lower case, like "azure ad"';
+
 /** Keys of a type file. */
 export const TYPE_WORDS: Words = {
   $schema: text,
@@ -122,6 +132,11 @@ export const TYPE_WORDS: Words = {
   kind: word(...CONNECTOR_KINDS),
   name: text,
   description: text,
+  aliases: aliasList,
+  unavailable: (value) =>
+    isPlain(value) && Object.keys(value).join() === 'reason' && reason(value['reason']) === undefined
+      ? undefined
+      : '{ "reason": "agent", "proprietary" or "withdrawn" }',
   category: word(...new Set([...INPUT_CATEGORIES, ...OUTPUT_CATEGORIES])),
   vendor: text,
   in_beta: yes,

@@ -1,5 +1,6 @@
 import type { CatalogType } from '@connector-frame/core/connect';
 import { make } from '../make.js';
+import type { ElementMessages } from '../messages/en.js';
 import { createItem } from './catalog-item.js';
 import { nextIndex } from './grid-keys.js';
 
@@ -9,7 +10,7 @@ import { nextIndex } from './grid-keys.js';
 export class CatalogList {
   readonly element = make('ul', { part: 'list' });
   readonly #items = new Map<CatalogType, HTMLButtonElement>();
-  #savedOnly = '';
+  #messages: ElementMessages | undefined;
   #shown: readonly HTMLButtonElement[] = [];
   /** The button that Tab reaches. */
   #tabStop: HTMLButtonElement | undefined;
@@ -31,14 +32,13 @@ export class CatalogList {
 
   /**
    * @param selected ID of the type that is marked as chosen
-   * @param label accessible name of the list
-   * @param savedOnly text of types that the service can't run
+   * @param messages with the accessible name of the list
    */
-  show(types: readonly CatalogType[], selected: string | undefined, label: string, savedOnly: string): void {
-    this.element.setAttribute('aria-label', label);
-    if (savedOnly !== this.#savedOnly) this.#items.clear();
-    this.#savedOnly = savedOnly;
-    this.#shown = types.map((type) => this.#itemOf(type));
+  show(types: readonly CatalogType[], selected: string | undefined, messages: ElementMessages): void {
+    this.element.setAttribute('aria-label', messages.products);
+    if (TEXTS.some((key) => messages[key] !== this.#messages?.[key])) this.#items.clear();
+    this.#messages = messages;
+    this.#shown = types.map((type) => this.#itemOf(type, messages));
     for (const [index, button] of this.#shown.entries()) {
       if (types[index]?.type_id === selected) button.setAttribute('aria-current', 'true');
       else button.removeAttribute('aria-current');
@@ -59,10 +59,10 @@ export class CatalogList {
     this.#shown[0]?.click();
   }
 
-  #itemOf(type: CatalogType): HTMLButtonElement {
+  #itemOf(type: CatalogType, messages: ElementMessages): HTMLButtonElement {
     const known = this.#items.get(type);
     if (known) return known;
-    const button = createItem(type, this.#choose, this.#savedOnly).querySelector('button') ?? make('button');
+    const button = createItem(type, this.#choose, messages).querySelector('button') ?? make('button');
     this.#items.set(type, button);
     return button;
   }
@@ -92,5 +92,8 @@ export class CatalogList {
     return getComputedStyle(this.element).gridTemplateColumns.split(' ').length;
   }
 }
+
+/** The messages that items show. */
+const TEXTS = ['savedOnly', 'needsAgent', 'proprietary', 'withdrawn'] as const;
 
 const mirrored: Partial<Record<string, string>> = { ArrowLeft: 'ArrowRight', ArrowRight: 'ArrowLeft' };

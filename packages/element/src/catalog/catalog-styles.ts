@@ -138,6 +138,13 @@ export const catalogStyles = css`
     font-weight: 600;
   }
 
+  .letters {
+    border-color: transparent;
+    background: light-dark(oklch(0.92 0.055 var(--hue)), oklch(0.34 0.06 var(--hue)));
+    color: light-dark(oklch(0.36 0.1 var(--hue)), oklch(0.92 0.05 var(--hue)));
+    font-size: 13px;
+  }
+
   .icon img {
     inline-size: 22px;
     block-size: 22px;

@@ -98,7 +98,7 @@ export class CatalogView {
     const messages = this.#messages;
     const types = this.#find(this.#search.value).filter((type) => category === '' || type.category === category);
     this.#count.textContent = messages.count(types.length, this.#all.length);
-    this.#list.show(types, this.#selected, messages.products, messages.savedOnly);
+    this.#list.show(types, this.#selected, messages);
     if (types.length > 0) {
       if (this.#list.element.parentNode !== this.#below) this.#below.replaceChildren(this.#list.element);
     } else this.#below.replaceChildren(noMatches(messages));

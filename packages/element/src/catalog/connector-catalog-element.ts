@@ -1,6 +1,6 @@
 import { type PropertyDeclarations, type PropertyValues, ReactiveElement } from '@lit/reactive-element';
 import { ConnectorFrameError, type CatalogType, type ComponentKind } from '@connector-frame/core/connect';
-import { json, optionalText } from '../converters.js';
+import { flag, json, optionalText } from '../converters.js';
 import { ConnectorErrorEvent } from '../events/connector-error-event.js';
 import { ConnectorSelectEvent } from '../events/connector-select-event.js';
 import type { ConnectorCatalogEventMap } from '../events/catalog-event-map.js';
@@ -39,7 +39,7 @@ type Listener<K extends keyof ConnectorCatalogEventMap> = (
  * @csspart icon - The icon of a type.
  * @csspart name - The name of a type.
  * @csspart description - The description of a type.
- * @csspart saved-only - The note of a type that the service can save, but not run.
+ * @csspart saved-only - The reason why the service can save a type, but not run it.
  * @csspart loading - The container of the skeleton.
  * @csspart empty - The message for a search without results.
  * @csspart error - The container of the error message.
@@ -68,6 +68,7 @@ export class ConnectorCatalogElement extends ReactiveElement {
     hostUrl: { converter: optionalText, attribute: 'host-url' },
     types: { converter: json, hasChanged: hasOtherJson },
     selected: { converter: optionalText },
+    showUnavailable: { converter: flag, attribute: 'show-unavailable' },
     locale: { converter: optionalText },
   };
 
@@ -84,16 +85,27 @@ export class ConnectorCatalogElement extends ReactiveElement {
   declare types: CatalogType[] | undefined;
   /** `type_id` of the type that is marked as chosen. */
   declare selected: string | undefined;
+  /**
+   * Also shows the types that the service can save, but not run, each with the reason. Default:
+   * `false`.
+   */
+  declare showUnavailable: boolean;
   /** Language of the texts, as a BCP 47 tag. Default: the closest `lang` attribute. */
   declare locale: string | undefined;
 
   readonly #states = createStates<'loading' | 'ready' | 'empty' | 'error'>(this);
   #view: CatalogView | undefined;
   #content: CatalogContent = { phase: 'waiting' };
+  #filtered: { all: readonly CatalogType[]; content: CatalogContent } | undefined;
   /** The latest request. Responses to others are ignored. */
   #request = '';
   #missingTimer: ReturnType<typeof setTimeout> | undefined;
   #removeListener: (() => void) | undefined;
+
+  constructor() {
+    super();
+    this.showUnavailable = false;
+  }
 
   /** Requests the types again. */
   reload(): void {
@@ -172,12 +184,24 @@ export class ConnectorCatalogElement extends ReactiveElement {
     this.dispatchEvent(new ConnectorErrorEvent(failure));
   }
 
+  /** The content without the types that can't run. The same list for the same types. */
+  #available(): CatalogContent {
+    if (this.#content.phase !== 'ready') return this.#content;
+    const { types } = this.#content;
+    if (this.#filtered?.all !== types) {
+      const shown = types.filter(({ runtime }) => runtime !== false);
+      this.#filtered = { all: types, content: { phase: 'ready', types: shown } };
+    }
+    return this.#filtered.content;
+  }
+
   #show(): void {
     const { phase } = this.#content;
     this.#states.set('loading', phase === 'waiting');
     this.#states.set('ready', phase === 'ready');
     this.#states.set('error', phase === 'error');
-    this.#view?.show(this.#content, this.selected, messagesFor(this, english));
+    const content = this.showUnavailable ? this.#content : this.#available();
+    this.#view?.show(content, this.selected, messagesFor(this, english));
   }
 }
 

@@ -14,9 +14,17 @@ interface Field {
   allowsTypos: boolean;
 }
 
+/** A word, and a bit for each of its letters. */
+interface Word {
+  word: string;
+  letters: number;
+}
+
 interface Entry {
   type: CatalogType;
   fields: readonly Field[];
+  /** The name and the aliases as wholes, without spaces. */
+  phrases: ReadonlySet<string>;
 }
 
 // Scores of a match: the whole word, its beginning, a part of it, or with typos.
@@ -24,10 +32,12 @@ const EXACT = 8;
 const PREFIX = 6;
 const PART = 3;
 const TYPO = 2;
+/** Added if the query is the name or an alias: more than the words of a short query can score. */
+const WHOLE = 200;
 
 /**
- * Creates a search over names, IDs, categories and descriptions. Every word of the query must
- * match. Long words match with one or two typos (`crowdstirke`).
+ * Creates a search over names, aliases, IDs, categories and descriptions. Every word of the query
+ * must match, or the query as a whole must be a name or an alias. Long words match with one or two typos (`crowdstirke`).
  */
 export function createSearch(types: readonly CatalogType[]): Search {
   // Types share most of their words; each distinct word is compared once per search.
@@ -37,16 +47,26 @@ export function createSearch(types: readonly CatalogType[]): Search {
     vocabulary.set(word, known);
     return known;
   };
-  const entries = types.map((type): Entry => ({ type, fields: fieldsOf(type, indexOf) }));
-  const words = [...vocabulary.keys()];
+  const entries = types.map((type): Entry => ({
+    type,
+    fields: fieldsOf(type, indexOf),
+    phrases: new Set([type.name, ...(type.aliases ?? [])].map(phraseOf)),
+  }));
+  const words = [...vocabulary.keys()].map((word): Word => ({ word, letters: lettersOf(word) }));
 
   return (query) => {
     // For each word of the query, its match with each word of the vocabulary.
-    const matches = wordsOf(query).map((term) => words.map((word) => matchScore(term, word)));
+    const phrase = phraseOf(query);
+    const matches = wordsOf(query).map((term) => {
+      const letters = lettersOf(term);
+      return words.map((word) => matchScore({ word: term, letters }, word));
+    });
     if (matches.length === 0) return types.slice();
-    const found = entries.flatMap(({ type, fields }) => {
+    const found = entries.flatMap(({ type, fields, phrases }) => {
       const scores = matches.map((match) => Math.max(...fields.map((field) => fieldScore(field, match))));
-      return scores.includes(0) ? [] : [{ type, score: scores.reduce((sum, score) => sum + score, 0) }];
+      const whole = phrases.has(phrase) ? WHOLE : 0;
+      if (whole === 0 && scores.includes(0)) return [];
+      return [{ type, score: scores.reduce((sum, score) => sum + score, whole) }];
     });
     // Sorting is stable: equal scores stay in the order of the catalog.
     return found.sort((a, b) => b.score - a.score).map(({ type }) => type);
@@ -54,7 +74,7 @@ export function createSearch(types: readonly CatalogType[]): Search {
 }
 
 function fieldsOf(
-  { name, type_id: id, category, description }: CatalogType,
+  { name, type_id: id, category, description, aliases = [] }: CatalogType,
   indexOf: (word: string) => number,
 ): Field[] {
   const names = wordsOf(name);
@@ -67,6 +87,12 @@ function fieldsOf(
     // Users write `crowd strike` for `CrowdStrike`, and `1password` for `1 Password`.
     field([...names, names.join('')], 10),
     field(wordsOf(id), 8),
+    // Aliases are alternatives: a typo in one is too often a word of another product.
+    field(
+      aliases.flatMap((alias) => [...wordsOf(alias), phraseOf(alias)]),
+      7,
+      false,
+    ),
     field(wordsOf(category), 3),
     field(wordsOf(description), 1, false),
   ];
@@ -77,12 +103,12 @@ function fieldScore({ words, weight, allowsTypos }: Field, match: readonly numbe
   return best > TYPO || allowsTypos ? best * weight : 0;
 }
 
-function matchScore(term: string, word: string): number {
+function matchScore({ word: term, letters }: Word, { word, letters: known }: Word): number {
   if (word === term) return EXACT;
   if (word.startsWith(term)) return PREFIX;
   if (term.length > 1 && word.includes(term)) return PART;
   const typos = allowedTypos(term);
-  if (typos === 0 || word.length < term.length - typos) return 0;
+  if (typos === 0 || word.length < term.length - typos || bitsOf(letters & ~known) > typos) return 0;
   // Also compares with the beginning of the word: the user may still be typing.
   const isClose = [word, word.slice(0, term.length)].some((text) => editDistance(term, text, typos) <= typos);
   return isClose ? TYPO : 0;
@@ -101,3 +127,21 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
+
+const phraseOf = (text: string): string => wordsOf(text).join('');
+
+/**
+ * Returns a bit for each letter; some letters share one. A typo adds at most one letter, so most
+ * words are excluded without computing a distance.
+ */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let index = 0; index < word.length; index++) letters |= 1 << (word.charCodeAt(index) & 31);
+  return letters;
+}
+
+function bitsOf(letters: number): number {
+  let count = 0;
+  for (let rest = letters; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}

@@ -35,6 +35,12 @@ export interface CatalogMessages {
   noMatches: string;
   /** Shown with a connector type that this release of the service can save, but not run. */
   savedOnly: string;
+  /** Shown with a type that needs an agent on the host, and so can't run. */
+  needsAgent: string;
+  /** Shown with a type whose protocol is not public. */
+  proprietary: string;
+  /** Shown with a type whose vendor has withdrawn the API. */
+  withdrawn: string;
 }
 
 /** The texts of both elements. */
@@ -66,4 +72,7 @@ export const catalogEn: CatalogMessages = {
   productsFailed: 'The products could not be loaded.',
   noMatches: 'Nothing matches. Try another word, or all categories.',
   savedOnly: 'Can be saved, but no data flows yet.',
+  needsAgent: 'No data can flow: it needs an agent on the host.',
+  proprietary: 'No data can flow: its protocol is not public.',
+  withdrawn: 'No data can flow: the vendor has withdrawn this API.',
 };

@@ -234,10 +234,14 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
       .flatMap((message) => [message, message.replace('What you typed is still here. ', '')]);
   },
   'the service can save the type, but not run it': async () => {
-    const { form, service, loaded } = openForm();
-    service.next.push(json({ ...exampleType, supported_features: { test_connection: true, runtime: false } }));
-    await loaded;
-    return form.state.phase === 'editing' ? [form.state.subject.limitation || ''] : [];
+    const limitation = async (reason: string) => {
+      const { form, service, loaded } = openForm();
+      const supported_features = { test_connection: true, runtime: false };
+      service.next.push(json({ ...exampleType, supported_features, unavailable: { reason } }));
+      await loaded;
+      return form.state.phase === 'editing' ? form.state.subject.limitation || '' : '';
+    };
+    return Promise.all(['not_yet', 'agent', 'proprietary', 'withdrawn'].map(limitation));
   },
   'the page asked to save before the destination of a secret was visible': async () => {
     const { form } = await openedForm();

@@ -26,11 +26,13 @@ export interface FormSubject {
   title: string;
   /** The type's one-line description on create; the creation date of the connector on edit. */
   subtitle: string;
-  /** Tells the user that the service can save this type, but not run it. */
+  /** Tells the user why the service can save this type, but not run it. */
   limitation?: string | false;
   /** Data URI of the vendor's SVG; null shows the monogram instead. */
   icon: string | null;
   monogram: string;
+  /** Tint of the monogram's tile, in degrees. */
+  hue: number;
   canTest: boolean;
   /**
    * Main fields in display order, starting with the connector's own name and description if they

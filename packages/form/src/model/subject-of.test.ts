@@ -15,15 +15,23 @@ const init: Parameters<typeof subjectOf>[0] = {
   apiBase: 'https://service.test',
 };
 
-const subject = (runtime?: boolean) => {
+const subject = (runtime?: boolean, reason?: string) => {
   const supported_features = { test_connection: true, ...(runtime !== undefined && { runtime }) };
-  return subjectOf(init, { ...exampleType, supported_features }, undefined, createMessages(language), () => undefined);
+  const type = { ...exampleType, supported_features, ...(reason !== undefined && { unavailable: { reason } }) };
+  return subjectOf(init, type, undefined, createMessages(language), () => undefined);
 };
 
-it('says that a type can only be saved if the service does not run it', () => {
-  expect(subject(false).limitation).toBe(language.savedOnly);
+it.each([
+  [undefined, language.savedOnly],
+  ['not_yet', language.savedOnly],
+  ['a reason of a newer service', language.savedOnly],
+  ['agent', language.needsAgent],
+  ['proprietary', language.proprietary],
+  ['withdrawn', language.withdrawn],
+])('says why no data can flow, and offers no test: %s', (reason, sentence) => {
+  expect(subject(false, reason)).toMatchObject({ limitation: sentence, canTest: false });
 });
 
 it.each([true, undefined])('says nothing if the service reports %s', (runtime) => {
-  expect(subject(runtime).limitation).toBe(false);
+  expect(subject(runtime)).toMatchObject({ limitation: false, canTest: true });
 });

@@ -2,18 +2,24 @@ import type { ObjectSchema } from '@connector-frame/catalog/types';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
 import { buildFields } from './build-fields.js';
+import { hueOf, lettersOf } from './letter-tile.js';
 import type { FormSubject } from './state.js';
 import type { Connector, ConnectorType } from './wire.js';
 
-/**
- * Returns the initials of the first two words, for a vendor without an icon: `Okta System Log` ->
- * `OS`.
- */
-const monogramOf = (name: string): string =>
-  (name.match(/[\p{L}\p{N}]+/gu) ?? [])
-    .slice(0, 2)
-    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 0).toUpperCase())
-    .join('');
+/** Returns why no data can flow, or false if it can. */
+function limitationOf({ supported_features, unavailable }: ConnectorType, messages: Messages): string | false {
+  if (supported_features.runtime !== false) return false;
+  switch (unavailable?.reason) {
+    case 'agent':
+      return messages.needsAgent;
+    case 'proprietary':
+      return messages.proprietary;
+    case 'withdrawn':
+      return messages.withdrawn;
+    default:
+      return messages.savedOnly;
+  }
+}
 
 /**
  * Returns the contents of the header, fields and footer.
@@ -39,11 +45,13 @@ export function subjectOf(
     mode: connector ? 'edit' : 'create',
     title,
     subtitle: connector ? messages.createdOn(connector.created_at) : type.description,
-    limitation: type.supported_features.runtime === false && messages.savedOnly,
+    limitation: limitationOf(type, messages),
     // Accept only SVG data URIs, which load nothing.
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
-    monogram: monogramOf(title),
-    canTest: type.supported_features.test_connection,
+    monogram: lettersOf(title),
+    hue: hueOf(type.name),
+    // A passed test would say that the connection works.
+    canTest: type.supported_features.test_connection && type.supported_features.runtime !== false,
     ...buildFields(
       type,
       init.configMetaOverrides,

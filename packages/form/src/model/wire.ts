@@ -8,6 +8,8 @@ export interface ConnectorType extends Pick<
 > {
   /** `runtime` is absent in services that don't report it. */
   supported_features: { test_connection: boolean; runtime?: boolean };
+  /** Present if `runtime` is false. */
+  unavailable?: { reason: string };
   /** Data URI of the vendor's SVG. */
   icon: string | null;
 }

@@ -80,7 +80,7 @@ export const modelStates = {
     'failures.session_expired',
   ],
   'the browser is offline': ['failures.offline'],
-  'the service can save the type, but not run it': ['savedOnly'],
+  'the service can save the type, but not run it': ['savedOnly', 'needsAgent', 'proprietary', 'withdrawn'],
   'a connection test fails, or cannot run': [
     'failures.test_failed',
     'reasons.not_tested',

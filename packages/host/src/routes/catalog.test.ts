@@ -44,6 +44,32 @@ test('passes on whether the service runs a type, if it says so', async () => {
   expect(types.map((each) => each.runtime)).toEqual([true, false, undefined, undefined]);
 });
 
+test('passes on why the service does not run a type, and the names that people search for', async () => {
+  await hosts.close();
+  const reason = (reason: unknown) => ({ runtime: false, unavailable: { reason } });
+  const row = (type_id: string, runtime: boolean, more: object) => ({ ...typeWith(type_id, { runtime }), ...more });
+  const body = [
+    row('agent', false, { unavailable: { reason: 'agent' }, aliases: ['on the host', 7] }),
+    row('of-a-newer-service', false, { unavailable: { reason: 'no-idea' } }),
+    row('runs', true, { unavailable: { reason: 'agent' }, aliases: 'none' }),
+  ];
+  hosts = await startHost({ ...usualAnswers, 'GET /v1/inputs': { body } });
+  const types: object[] = await (await hosts.create()(get('/api/catalog?kind=input'))).json();
+  const shown = { description: '', category: '' };
+  expect(types).toEqual([
+    {
+      ...shown,
+      type_id: 'agent',
+      name: 'agent',
+      icon: expect.any(String),
+      ...reason('agent'),
+      aliases: ['on the host'],
+    },
+    { ...shown, type_id: 'of-a-newer-service', name: 'of-a-newer-service', icon: expect.any(String), runtime: false },
+    { ...shown, type_id: 'runs', name: 'runs', icon: expect.any(String), runtime: true },
+  ]);
+});
+
 test('filters the types by allow; a kind that allow omits has no types', async () => {
   const host = hosts.create({ allow: { input: ['s3', 'unknown'] } });
   expect(await (await host(get('/api/catalog?kind=input'))).json()).toMatchObject([{ type_id: 's3' }]);

@@ -1,4 +1,4 @@
-import type { CatalogType } from '@connector-frame/core/connect';
+import type { CatalogType, UnavailableReason } from '@connector-frame/core/connect';
 import type { ComponentKind } from '@connector-frame/core/protocol';
 import { idsOf, unknownTypes } from '../check-allow.js';
 import { kindOf, queryFields } from '../fields.js';
@@ -12,6 +12,8 @@ import type { Route, RouteTools } from '../route.js';
  * cause a call to the service.
  */
 const CACHE_TTL_MS = 60_000;
+
+const REASONS = ['not_yet', 'agent', 'proprietary', 'withdrawn'] as const satisfies UnavailableReason[];
 
 /** `GET /catalog?kind=`: returns the types that this host offers. */
 export function catalogRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {
@@ -53,7 +55,7 @@ export function catalogRoute<Context>({ options, service }: RouteTools<Context>)
 }
 
 function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
-  const { type_id, name, description, category, icon, supported_features } = row;
+  const { type_id, name, description, category, icon, supported_features, aliases } = row;
   const runtime = isRecord(supported_features) ? supported_features['runtime'] : undefined;
   if (typeof type_id !== 'string' || type_id === '') return [];
   return [
@@ -64,8 +66,16 @@ function catalogType(row: UnknownRecord, apiBase: string): CatalogType[] {
       category: typeof category === 'string' ? category : '',
       icon: iconAddress(type_id, icon, apiBase),
       ...(typeof runtime === 'boolean' && { runtime }),
+      ...(runtime === false && unavailable(row['unavailable'])),
+      ...(Array.isArray(aliases) && { aliases: aliases.filter((alias) => typeof alias === 'string') }),
     },
   ];
+}
+
+/** A reason that this release does not know says no more than none. */
+function unavailable(value: unknown): Pick<CatalogType, 'unavailable'> {
+  const reason = REASONS.find((known) => isRecord(value) && value['reason'] === known);
+  return reason ? { unavailable: { reason } } : {};
 }
 
 /**

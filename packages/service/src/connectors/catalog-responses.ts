@@ -59,6 +59,8 @@ export function createCatalogResponses({
     category: type.category,
     vendor: type.vendor,
     supported_features: { test_connection: supportsTest(type), runtime: runs(type) },
+    ...(!runs(type) && { unavailable: { reason: type.unavailable?.reason ?? 'not_yet' } }),
+    ...(type.aliases && { aliases: type.aliases }),
     in_beta: type.in_beta ?? false,
     // Clients compare the major version.
     version: Number.parseInt(type.version, 10),

@@ -27,7 +27,13 @@ describe('the catalog', () => {
           .map((type) => type.type_id),
       );
       for (const type of body) {
-        const code = connectors(typeOf(kind, type.type_id));
+        const data = typeOf(kind, type.type_id);
+        const code = connectors(data);
+        const runtime = Boolean(
+          { input: code.createInput, output: code.createOutput, enrichment: code.createEnrichment }[kind],
+        );
+        // A type says why it will never run exactly as long as it doesn't.
+        if (runtime) expect(data.unavailable, data.type_id).toBe(undefined);
         expect(type).toEqual({
           type_id: expect.any(String),
           kind,
@@ -35,12 +41,9 @@ describe('the catalog', () => {
           description: expect.any(String),
           category: expect.any(String),
           vendor: expect.any(String),
-          supported_features: {
-            test_connection: code.testConnection !== undefined,
-            runtime:
-              { input: code.createInput, output: code.createOutput, enrichment: code.createEnrichment }[kind] !==
-              undefined,
-          },
+          supported_features: { test_connection: code.testConnection !== undefined, runtime },
+          ...(!runtime && { unavailable: { reason: data.unavailable?.reason ?? 'not_yet' } }),
+          ...(data.aliases && { aliases: data.aliases }),
           in_beta: expect.any(Boolean),
           version: 1,
           icon: type.icon && `${PUBLIC_URL}/external/icons/raw/${type.type_id}.svg`,

@@ -27,6 +27,14 @@ const TypeHead = z.object({
       }),
     })
     .openapi('SupportedFeatures'),
+  unavailable: z
+    .object({ reason: z.enum(['not_yet', 'agent', 'proprietary', 'withdrawn']) })
+    .optional()
+    .openapi('Unavailable', {
+      description:
+        'Present if `runtime` is false. `not_yet`: a later release may run the type. `agent`: the records can only be read by an agent on the host. `proprietary`: the protocol is not public. `withdrawn`: the vendor has withdrawn the API.',
+    }),
+  aliases: z.array(z.string()).optional().openapi({ description: 'Other names that people search for.' }),
   in_beta: z.boolean(),
   version: z.int().openapi({ description: 'Increased when configurations of the type must change.' }),
 });

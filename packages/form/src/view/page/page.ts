@@ -65,11 +65,11 @@ function drop({ currentTarget: mark }: Event & { currentTarget: Element }): void
 }
 
 /** Renders the vendor's icon, the title, the subtitle, and what the connector can't do. */
-function header({ icon, monogram, title, subtitle, limitation }: FormSubject): TemplateResult {
+function header({ icon, monogram, hue, title, subtitle, limitation }: FormSubject): TemplateResult {
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
       ${icon ? html`<img class="cf-mark" src=${icon} width="24" height="24" alt="" @error=${drop} />` : nothing}
-      <span class="cf-monogram" ?hidden=${icon}>${monogram}</span>
+      <span class="cf-monogram" .style=${`--hue: ${hue}`} ?hidden=${icon}>${monogram}</span>
     </div>
     <div>
       <h1 class="cf-title">${title}</h1>
