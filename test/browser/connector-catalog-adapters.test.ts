@@ -113,6 +113,7 @@ describe.each(adapters)('$name', ({ code, alias }) => {
     const stopped = { ...types[0], type_id: 'later', name: 'Later', runtime: false };
     const later = page.getByRole('button', { name: /Later/ });
     await show({ types: [...types, stopped] });
+    await page.getByRole('searchbox').fill('');
     await page.getByRole('button', { name: /Splunk/ }).waitFor();
     expect(await later.count()).toBe(0);
     await show({ types: [...types, stopped], showUnavailable: true });

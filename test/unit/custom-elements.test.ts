@@ -46,7 +46,7 @@ const elements: { of: typeof ReactiveElement; views: string[]; counts: Record<Li
   {
     of: ConnectorCatalogElement,
     views: ['catalog/catalog-view.ts', 'catalog/catalog-list.ts', 'catalog/catalog-item.ts'],
-    counts: { members: 7, attributes: 5, events: 2, slots: 3, cssParts: 14, cssStates: 4, cssProperties: 6 },
+    counts: { members: 8, attributes: 6, events: 2, slots: 3, cssParts: 14, cssStates: 4, cssProperties: 6 },
   },
 ];
 
