@@ -289,7 +289,7 @@ blackhole > dev-null
 
 test.each(['input', 'output'] as const)('%s: what people type finds the type they mean', (kind) => {
   const types = loadCatalog().list(kind);
-  const search = createSearch(types.map(({ icon = null, unavailable: _, ...type }) => ({ ...type, icon })));
+  const search = createSearch(types.map(({ icon = null, ...type }) => ({ ...type, icon })));
   const vendorOf = (id: string | undefined) => types.find((type) => type.type_id === id)?.vendor;
   const lines = queries[kind].trim().split('\n');
   const missed = lines.flatMap((line) => {

@@ -91,6 +91,15 @@ async function saidAfter(action: 'save' | 'test', responses: (Response | Error)[
 const lost = Array.from({ length: 4 }, () => new TypeError('Failed to fetch'));
 const limited = (details: object): Response => errorResponse(429, 'rate_limited', details, { 'retry-after': '60' });
 
+/** Returns what the form says about a type that can't run. */
+async function limitation(reason: string): Promise<string> {
+  const { form, service, loaded } = openForm();
+  const supported_features = { test_connection: true, runtime: false };
+  service.next.push(json({ ...exampleType, supported_features, unavailable: { reason } }));
+  await loaded;
+  return form.state.phase === 'editing' ? form.state.subject.limitation || '' : '';
+}
+
 const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } = {
   'a required value is missing': () =>
     errorsOf(
@@ -234,13 +243,6 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
       .flatMap((message) => [message, message.replace('What you typed is still here. ', '')]);
   },
   'the service can save the type, but not run it': async () => {
-    const limitation = async (reason: string) => {
-      const { form, service, loaded } = openForm();
-      const supported_features = { test_connection: true, runtime: false };
-      service.next.push(json({ ...exampleType, supported_features, unavailable: { reason } }));
-      await loaded;
-      return form.state.phase === 'editing' ? form.state.subject.limitation || '' : '';
-    };
     return Promise.all(['not_yet', 'agent', 'proprietary', 'withdrawn'].map(limitation));
   },
   'the page asked to save before the destination of a secret was visible': async () => {

@@ -10,7 +10,7 @@ export function lettersOf(name: string): string {
   return letters.join('').toUpperCase();
 }
 
-/** Sixteen hues that can be told apart. */
+/** Number of distinguishable hues. */
 const HUES = 16;
 
 /** Returns a hue in degrees. Names with the same first word, usually the vendor, share it. */

@@ -46,12 +46,12 @@ test('passes on whether the service runs a type, if it says so', async () => {
 
 test('passes on why the service does not run a type, and the names that people search for', async () => {
   await hosts.close();
-  const reason = (reason: unknown) => ({ runtime: false, unavailable: { reason } });
-  const row = (type_id: string, runtime: boolean, more: object) => ({ ...typeWith(type_id, { runtime }), ...more });
+  const stopped = { runtime: false, unavailable: { reason: 'agent' } };
+  const unknown = { unavailable: { reason: 'no-idea' } };
   const body = [
-    row('agent', false, { unavailable: { reason: 'agent' }, aliases: ['on the host', 7] }),
-    row('of-a-newer-service', false, { unavailable: { reason: 'no-idea' } }),
-    row('runs', true, { unavailable: { reason: 'agent' }, aliases: 'none' }),
+    { ...typeWith('agent', { runtime: false }), unavailable: stopped.unavailable, aliases: ['on the host', 7] },
+    { ...typeWith('of-a-newer-service', { runtime: false }), ...unknown },
+    { ...typeWith('runs', { runtime: true }), unavailable: stopped.unavailable, aliases: 'none' },
   ];
   hosts = await startHost({ ...usualAnswers, 'GET /v1/inputs': { body } });
   const types: object[] = await (await hosts.create()(get('/api/catalog?kind=input'))).json();
@@ -62,7 +62,7 @@ test('passes on why the service does not run a type, and the names that people s
       type_id: 'agent',
       name: 'agent',
       icon: expect.any(String),
-      ...reason('agent'),
+      ...stopped,
       aliases: ['on the host'],
     },
     { ...shown, type_id: 'of-a-newer-service', name: 'of-a-newer-service', icon: expect.any(String), runtime: false },
