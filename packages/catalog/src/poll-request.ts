@@ -51,7 +51,24 @@ export interface PollListParameter {
 /** The parts of a list are joined with a space. */
 export type PollParameter = PollTemplate | number | boolean | readonly PollTemplate[] | PollListParameter;
 
+export interface PollCsv {
+  /** Default `,`. */
+  delimiter?: string;
+  /** Names of the columns. Default: the first row. */
+  columns?: readonly string[];
+  /** Beginning of the lines to skip before the first row, such as `#`. */
+  comment?: string;
+}
+
 export interface PollRequest {
+  /**
+   * Format of the response. Default `json`. Lines of `ndjson`, rows of `csv` and lines of text are a
+   * list; a line of text becomes `{ message }`. Of `xml`, an element becomes an object of its
+   * attributes (`@name`) and children, and one with text only becomes the text. gzip and zip are
+   * detected.
+   */
+  format?: 'json' | 'ndjson' | 'csv' | 'xml' | 'lines';
+  csv?: PollCsv;
   /** Default `GET`, or `POST` with `body`, `form` or `graphql`. */
   method?: 'GET' | 'POST' | 'PUT';
   /** In place of the definition's `base_url`. */

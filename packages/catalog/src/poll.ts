@@ -73,11 +73,32 @@ export type PollAuthentication =
   /** One of several, selected by a setting. */
   | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> };
 
-export interface PollRecords {
-  /** Path of the record list in the response. */
-  path: PollPath;
+/** Where the records are in a response. */
+export interface PollRecordList {
+  /**
+   * Path of the record list in the response, or several. `*` stands for each item of a list, or
+   * each value of an object.
+   */
+  path: PollPath | readonly PollPath[];
+  /**
+   * What is at `path`: a list (default), an object whose values are the records (`map`), a single
+   * record (`object`), or a list of lists (`rows`), whose names are in `columns`.
+   */
+  shape?: 'list' | 'map' | 'object' | 'rows';
+  /** Field that gets the key of the record in a `map`, or what the last `*` of `path` stands for. */
+  key?: string;
+  /** Names of the columns of `rows`, or the path of these names in the response. */
+  columns?: PollPath | readonly string[];
+  /**
+   * Fields to add to each record, such as those of its parent: paths in the response, in which `*`
+   * stands for the same as in `path`.
+   */
+  add?: Readonly<Record<string, PollPath>>;
   /** The vendor omits the list when it is empty. */
   optional?: true;
+}
+
+export interface PollRecords extends PollRecordList {
   /** One or several paths that identify a record. Default: the whole record. */
   id?: PollPath | readonly PollPath[];
   time?: PollPath;
@@ -199,8 +220,8 @@ export interface PollDefinition {
   rate?: PollRate;
   streams: readonly PollStream[];
   /**
-   * Request of the connection test. The response must contain a list. `since` and `until` are the
+   * Request of the connection test. The response must contain records, or an empty list. `since` and `until` are the
    * last hour.
    */
-  check: PollRequest & { records: { path: PollPath; optional?: true } };
+  check: PollRequest & { records: PollRecordList };
 }

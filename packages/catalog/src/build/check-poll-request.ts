@@ -1,5 +1,5 @@
 /** Consistency of a single request: its body fits its method, and page tokens have a place in it. */
-import type { PollPagination, PollRequest } from '../types.js';
+import type { PollPagination, PollRecordList, PollRequest } from '../types.js';
 import { oneOf } from './problem.js';
 
 const BODIES = ['body', 'form', 'graphql'] as const;
@@ -27,3 +27,24 @@ export const templatesOf = ({ path, query, body, form, graphql }: PollRequest): 
   form,
   graphql?.variables,
 ];
+
+const wildcards = (path: string): number => path.split('/').filter((key) => key === '*').length;
+
+/** Checks that what is said about records fits their shape and the format of the response. */
+export function checkRecords(
+  { records, format = 'json', csv }: Pick<PollRequest, 'format' | 'csv'> & { records: PollRecordList },
+  add: (pointer: string, message: string) => void,
+): void {
+  const paths = [records.path].flat();
+  const { shape = 'list', columns, key } = records;
+  if (csv && format !== 'csv') add('/csv', 'is for the format "csv"');
+  if (shape === 'rows' && columns === undefined) add('/records', 'needs "columns": the names of the cells in a row');
+  if (shape !== 'rows' && columns !== undefined) add('/records/columns', 'is for the shape "rows"');
+  if (key !== undefined && shape !== 'map' && !paths.every((path) => wildcards(path) > 0))
+    add('/records/key', 'has no key to keep: use the shape "map", or "*" in "path"');
+  for (const [name, path] of Object.entries(records.add ?? {}))
+    if (paths.some((each) => wildcards(each) < wildcards(path)))
+      add(`/records/add/${name}`, 'has more "*" than "path" has');
+  if (['ndjson', 'csv', 'lines'].includes(format) && paths.some((path) => path !== '' && !path.startsWith('/*')))
+    add('/records/path', `must be "" or begin with "/*": a response in ${format} is a list`);
+}

@@ -112,6 +112,11 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
     '/poll/base_url/field',
     'must name a setting with a choice',
   ],
+  [`${stream}/records/shape`, 'rows', `${stream}/records`, 'needs "columns"'],
+  [`${stream}/records/key`, 'k', `${stream}/records/key`, 'has no key to keep'],
+  [`${stream}/records/add`, { a: '/data/*/b' }, `${stream}/records/add/a`, 'has more "*"'],
+  [`${stream}/csv`, { delimiter: ';' }, `${stream}/csv`, 'is for the format "csv"'],
+  [`${stream}/format`, 'lines', `${stream}/records/path`, 'a response in lines is a list'],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 

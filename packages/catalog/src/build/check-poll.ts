@@ -5,7 +5,7 @@
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { joinPointer } from '../validate/pointer.js';
 import { checkAddresses, checkListSettings, valuesOfChoice } from './check-poll-fields.js';
-import { checkRequest, templatesOf } from './check-poll-request.js';
+import { checkRecords, checkRequest, templatesOf } from './check-poll-request.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { oneOf, type Problem } from './problem.js';
@@ -34,7 +34,8 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
   if (data.kind !== 'input') add('', 'belongs to inputs: an output delivers');
   checkFields(data, poll, add);
   checkTemplates(poll, add);
-  checkRequest(poll.check, (pointer, message) => add(`/check${pointer}`, message));
+  for (const check of [checkRequest, checkRecords])
+    check(poll.check, (pointer: string, message: string) => add(`/check${pointer}`, message));
   const names = poll.streams.map(({ name }) => name);
   poll.streams.forEach((stream, index) => {
     const at = `/streams/${String(index)}`;
@@ -108,6 +109,7 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
 function checkStream(stream: PollStream, add: Add): void {
   const { cursor, pagination, records, each } = stream;
   checkRequest(stream, add);
+  checkRecords(stream, add);
   if (each) checkRequest(each, (pointer, message) => add(`/each${pointer}`, message));
   const used = new Set(
     [...textsIn(templatesOf(stream), '')].flatMap(({ text }) => placeholdersIn(text).map((name) => name.split(':')[0])),

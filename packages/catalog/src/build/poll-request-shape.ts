@@ -1,8 +1,8 @@
 /** Shape of the requests of a `poll` definition: see `src/poll-request.ts`. */
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
-import { setting, template } from './poll-primitives.js';
-import { list, map, object, some, text, word, type Shape } from './shape.js';
+import { line, path, setting, template } from './poll-primitives.js';
+import { list, map, object, some, text, word, yes, type Shape } from './shape.js';
 
 /** JSON with templates. */
 const json: Shape = (value, pointer, complain) => {
@@ -45,10 +45,31 @@ export const request = {
   optional: {
     method: word('GET', 'POST', 'PUT'),
     base_url: address,
+    format: word('json', 'ndjson', 'csv', 'xml', 'lines'),
+    csv: object(
+      {},
+      {
+        delimiter: text(/^.$/, 'one character'),
+        columns: list(line),
+        comment: text(/^\S+$/, 'the beginning of a line'),
+      },
+    ),
     query: map(parameterValue),
     headers: map(template),
     body: container,
     form: map(parameterValue),
     graphql: object({ query: text(/\S/, 'a GraphQL query') }, { variables: map(json) }),
+  },
+};
+
+/** Keys of `PollRecordList`. */
+export const recordList = {
+  required: { path: some(path) },
+  optional: {
+    shape: word('list', 'map', 'object', 'rows'),
+    key: line,
+    columns: some(line),
+    add: map(path),
+    optional: yes,
   },
 };

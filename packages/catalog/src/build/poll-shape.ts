@@ -1,6 +1,6 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
 import { field, line, name, parameter, path, secret, setting, template } from './poll-primitives.js';
-import { address, request } from './poll-request-shape.js';
+import { address, recordList, request } from './poll-request-shape.js';
 import { oneOf } from './problem.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
@@ -93,16 +93,13 @@ const stream = object(
     ...request.required,
     name: text(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and "-"'),
     page_size: pageSize,
-    records: object(
-      { path },
-      {
-        optional: yes,
-        id: some(path),
-        time: path,
-        time_form: timeForm,
-        only: object({ path, field: setting }),
-      },
-    ),
+    records: object(recordList.required, {
+      ...recordList.optional,
+      id: some(path),
+      time: path,
+      time_form: timeForm,
+      only: object({ path, field: setting }),
+    }),
     pagination,
     cursor,
   },
@@ -131,7 +128,7 @@ export const pollShape = object(
     base_url: address,
     authentication: authenticationShape,
     streams: list(stream),
-    check: object({ ...request.required, records: object({ path }, { optional: yes }) }, request.optional),
+    check: object({ ...request.required, records: object(recordList.required, recordList.optional) }, request.optional),
   },
   {
     headers: map(template),

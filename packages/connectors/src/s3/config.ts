@@ -4,9 +4,9 @@ import { failed, missing, type Failure } from '../_shared/connection-test/outcom
 import { at, text, texts } from '../_shared/read.js';
 import type { Credentials } from './assume-role.js';
 import type { Bucket } from './bucket.js';
-import { FORMATS, type FormatOptions } from './formats/index.js';
+import { FORMATS, type FormatOptions } from '../_shared/formats/index.js';
 import { LAYOUTS, type Layout } from './object-key.js';
-import type { Compression } from './unpack.js';
+import type { Compression } from '../_shared/unpack.js';
 
 /** Parsed settings of an input. */
 export interface InputSettings extends FormatOptions {

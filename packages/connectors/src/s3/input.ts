@@ -8,14 +8,14 @@ import type {
 } from '@connector-frame/engine/connector-api';
 import { BucketClient } from './client.js';
 import { ObjectFinder } from './find-objects.js';
-import { createParser, type Found } from './formats/index.js';
+import { createParser, type Found } from '../_shared/formats/index.js';
 import { awsEndpoint, readInputSettings, storage, type InputSettings } from './config.js';
 import type { Listed } from './list-objects.js';
 import { PageBuilder } from './page-builder.js';
 import { ObjectCursor } from './object-cursor.js';
 import { ReadAhead } from './read-ahead.js';
 import { ObjectError } from './read-object.js';
-import { ContentError, unpack } from './unpack.js';
+import { ContentError, unpack } from '../_shared/unpack.js';
 
 /** Number of attempts to read an object before it is skipped. */
 const MAX_TRIES = 3;

@@ -1,6 +1,7 @@
 import { setAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollRequest, PollTemplate } from '@connector-frame/catalog/types';
+import type { BodyFormat } from './body-format.js';
 import { fillBody } from './body-template.js';
 import { setHeader } from './signing.js';
 import { fill, parametersOf, type Values } from './template.js';
@@ -13,13 +14,15 @@ export interface PollCall {
   headers?: Headers;
   /** JSON value, or the fields of a form. */
   body?: { json: JsonValue } | { form: URLSearchParams };
+  /** Format of the response. */
+  format: BodyFormat;
   /** The response reports errors as GraphQL does. */
   graphql?: true;
 }
 
 /** Returns the method and the body of a request. */
 export function callOf(request: PollRequest, url: URL, values: Values): PollCall {
-  const { body, form, graphql } = request;
+  const { body, form, graphql, format, csv } = request;
   const content: Pick<PollCall, 'body' | 'graphql'> =
     graphql !== undefined
       ? {
@@ -32,7 +35,14 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
           ? { body: { form: new URLSearchParams(parametersOf(form, values)) } }
           : {};
   const method = request.method ?? (content.body ? 'POST' : 'GET');
-  return { method, url, ...(request.headers && { headers: headersOf(request.headers, values) }), ...content };
+  const responds: BodyFormat = { ...(format && { format }), ...(csv && { csv }) };
+  return {
+    method,
+    url,
+    format: responds,
+    ...(request.headers && { headers: headersOf(request.headers, values) }),
+    ...content,
+  };
 }
 
 /**

@@ -6,11 +6,13 @@ import {
   EgressError,
   type EgressReason,
   type FailureKind,
+  type JsonValue,
 } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected, unreachable, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import { addressField, addressOf, readAddress } from './address.js';
 import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
+import { parseBody, type BodyFormat } from './body-format.js';
 import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
 import { rejectGraphqlErrors } from './graphql-errors.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -24,9 +26,11 @@ import { VendorClock } from './vendor-clock.js';
 export interface PollResponse {
   /** URL of the request. */
   url: URL;
+  status: number;
   headers: Headers;
-  /** Parsed JSON. */
-  body: unknown;
+  format: NonNullable<BodyFormat['format']>;
+  /** Parsed body; `null` if it is empty. */
+  body: JsonValue;
 }
 
 export interface PollClientOptions {
@@ -133,7 +137,7 @@ export class PollClient {
   async #send(call: PollCall, signal: AbortSignal): Promise<Response> {
     const { method } = call;
     const content = encodeBody(call);
-    const headers = new Headers({ accept: 'application/json' });
+    const headers = new Headers({ accept: ACCEPTED[call.format.format ?? 'json'] });
     if (content) headers.set('content-type', content.type);
     for (const [name, value] of [...this.#headers, ...(call.headers ?? [])]) headers.set(name, value);
     const request: Outgoing = {
@@ -166,26 +170,26 @@ export class PollClient {
     }
   }
 
-  async #read(response: Response, { url, graphql }: PollCall): Promise<PollResponse> {
+  async #read(response: Response, { url, graphql, format }: PollCall): Promise<PollResponse> {
     const { status, headers } = response;
     this.vendorClock.observe(headers);
-    const body = await this.#body(response);
+    const body = await this.#body(response, response.ok ? format : {});
     if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
     if (graphql) rejectGraphqlErrors(body, this.subject);
     const resetMs = quotaResetDelay(this.#options.poll.rate ?? {}, headers, this.#options.clock.now());
     if (resetMs !== undefined) this.#rateLimiter.block(resetMs);
-    return { url, headers, body };
+    return { url, status, headers, format: format.format ?? 'json', body };
   }
 
   /**
-   * Parses the body of a response as JSON; `undefined` if it is not JSON.
+   * Parses the body of a response; `undefined` if it does not have the format.
    *
    * @throws PollError `rate_limited`
    */
-  async #body(response: Response): Promise<unknown> {
+  async #body(response: Response, format: BodyFormat = {}): Promise<JsonValue | undefined> {
     const { status, headers } = response;
-    const body = await readJson(response);
+    const body = await parsed(response, format);
     const afterMs = throttleDelay(this.#options.poll.rate ?? {}, { status, headers, body }, this.#options.clock.now());
     if (afterMs === undefined) return body;
     this.#rateLimiter.block(afterMs);
@@ -216,10 +220,18 @@ export class PollClient {
 const kindOf = (status: number): FailureKind =>
   status >= 500 || status === 408 || status < 400 ? 'retry' : 'permanent';
 
-async function readJson(response: Response): Promise<unknown> {
+async function parsed(response: Response, format: BodyFormat): Promise<JsonValue | undefined> {
   try {
-    return JSON.parse(await response.text()) as unknown;
+    return await parseBody(Buffer.from(await response.arrayBuffer()), format);
   } catch {
     return undefined;
   }
 }
+
+const ACCEPTED: Readonly<Record<NonNullable<BodyFormat['format']>, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson, application/json, */*',
+  csv: 'text/csv, */*',
+  xml: 'application/xml, text/xml, */*',
+  lines: 'text/plain, */*',
+};

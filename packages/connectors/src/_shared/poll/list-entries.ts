@@ -5,7 +5,7 @@ import { failed } from '../connection-test/outcome.js';
 import type { PollClient } from './client.js';
 import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
-import { recordsIn } from './records.js';
+import { recordsOf } from './records.js';
 
 /** Maximum number of ids to keep cursors for. */
 const MAX_ENTRIES = 2_000;
@@ -26,7 +26,7 @@ export async function listEntries(
   for (let position: string | undefined; ;) {
     const first = client.request(list, { settings: config.settings, page_size: list.page_size });
     const response = await client.send(pageCall(list.pagination, client, first, position) ?? first, signal);
-    const found = recordsIn({ path: list.records.path }, response.body);
+    const found = recordsOf({ path: list.records.path }, response);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
     for (const entry of found) {
       const id: unknown = getAt(entry, list.records.id);

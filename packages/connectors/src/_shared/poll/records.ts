@@ -1,23 +1,101 @@
 import type { PollRecords } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import { isRecord, type DataRecord } from '@connector-frame/engine/connector-api';
+import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import type { PollResponse } from './client.js';
 import { texts } from '../read.js';
+import { isList, matchPath, withKeys, type Match } from './record-path.js';
+
+export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add'>;
 
 /**
- * Returns the list of records in a response body. Items that are not objects become `{ value }`.
+ * Returns the records in a response.
  *
- * @returns `undefined` if the body does not have the vendor's format
+ * @returns `undefined` if it does not have the vendor's format
  */
-export function recordsIn(
-  { path, optional }: Pick<PollRecords, 'path' | 'optional'>,
-  body: unknown,
+export function recordsOf(
+  shape: RecordShape,
+  { status, body, format }: Pick<PollResponse, 'status' | 'body' | 'format'>,
 ): DataRecord[] | undefined {
-  const found: unknown = getAt(body, path);
-  if (!Array.isArray(found)) return optional && isRecord(body) && (found ?? null) === null ? [] : undefined;
-  return found.map((item: unknown): DataRecord => (isRecord(item) ? item : { value: plain(item) }));
+  // A proxy may return an empty page in place of the vendor's JSON.
+  if (body === null && (status === 204 || shape.optional || format !== 'json')) return [];
+  return recordsIn(shape, body, format === 'xml');
 }
 
-const plain = (item: unknown): string | number | boolean | null =>
+/**
+ * Returns the records in a response body. Items that are not objects become `{ value }`.
+ *
+ * @param lenient one item may stand for a list of one, and nothing for an empty one, as in XML
+ * @returns `undefined` if the body does not have the vendor's format
+ */
+function recordsIn(shape: RecordShape, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
+  const records: DataRecord[] = [];
+  for (const path of [shape.path].flat()) {
+    for (const match of matchPath(body, path)) {
+      const found = recordsAt(shape, match, body, lenient);
+      if (!found) return undefined;
+      for (const record of found) records.push(record);
+    }
+  }
+  return records;
+}
+
+function recordsAt(shape: RecordShape, match: Match, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
+  const { value } = match;
+  if (value === undefined || value === null)
+    return lenient || (shape.optional && (isRecord(body) || isList(body))) ? [] : undefined;
+  const items = itemsOf(shape, match, body, lenient);
+  const added = addedTo(shape, match, body);
+  return added.length === 0 ? items : items?.map((record) => ({ ...record, ...Object.fromEntries(added) }));
+}
+
+/** Returns the fields that every record of a match gets: those of its parents, and its key. */
+function addedTo({ shape, key, add = {} }: RecordShape, { keys }: Match, body: JsonValue): [string, JsonValue][] {
+  const fields = Object.entries(add).flatMap(([name, path]): [string, JsonValue][] => {
+    const [found] = matchPath(body, withKeys(path, keys));
+    return found?.value === undefined ? [] : [[name, found.value]];
+  });
+  const last = keys.at(-1);
+  return key === undefined || shape === 'map' || last === undefined ? fields : [...fields, [key, last]];
+}
+
+function itemsOf(shape: RecordShape, { value }: Match, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
+  switch (shape.shape) {
+    case 'object':
+      return isRecord(value) ? [value] : undefined;
+    case 'map': {
+      if (!isRecord(value)) return undefined;
+      const { key } = shape;
+      return Object.entries(value).map(([name, item]) => ({
+        ...toRecord(item),
+        ...(key !== undefined && { [key]: name }),
+      }));
+    }
+    case 'rows':
+      return isList(value) ? rowsOf(columnsOf(shape, body), value) : undefined;
+    default:
+      if (isList(value)) return value.map(toRecord);
+      return lenient ? [toRecord(value)] : undefined;
+  }
+}
+
+/** Returns the names of the columns, from the definition or the response. */
+function columnsOf({ columns }: RecordShape, body: JsonValue): string[] {
+  if (typeof columns !== 'string') return [...(columns ?? [])];
+  return matchPath(body, columns)
+    .flatMap(({ value }): readonly JsonValue[] => (isList(value) ? value : [value ?? null]))
+    .map((name) => (typeof name === 'string' ? name : JSON.stringify(name)));
+}
+
+const rowsOf = (columns: readonly string[], rows: readonly JsonValue[]): DataRecord[] =>
+  rows.map((row) =>
+    isList(row)
+      ? Object.fromEntries(row.map((cell, index) => [columns[index] ?? `column_${index + 1}`, cell]))
+      : toRecord(row),
+  );
+
+const toRecord = (item: JsonValue | undefined): DataRecord => (isRecord(item) ? item : { value: plain(item) });
+
+const plain = (item: JsonValue | undefined): string | number | boolean | null =>
   typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean'
     ? item
     : JSON.stringify(item ?? null);

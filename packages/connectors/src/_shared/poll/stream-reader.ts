@@ -7,7 +7,7 @@ import { failed } from '../connection-test/outcome.js';
 import type { PollResponse, PollClient } from './client.js';
 import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
-import { isSelected, recordsIn } from './records.js';
+import { isSelected, recordsOf } from './records.js';
 import { Deduplicator } from './deduplicator.js';
 import type { StreamState } from './state.js';
 import { seenLimit, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
@@ -104,7 +104,7 @@ export class StreamReader {
         this.#openWindow();
         continue;
       }
-      const found = recordsIn(shape, response.body);
+      const found = recordsOf(shape, response);
       if (!found) throw new PollError(unexpected(client.subject), 'retry');
       visited.add(position);
       empty = found.length === 0 ? empty + 1 : 0;

@@ -6,7 +6,7 @@ import { unexpected } from '../connection-test/failures.js';
 import { passed } from '../connection-test/outcome.js';
 import { PollClient } from './client.js';
 import { PollError } from './poll-error.js';
-import { recordsIn } from './records.js';
+import { recordsOf } from './records.js';
 
 /** Creates the connection test of a polled type without its own: it sends the `check` request. */
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
@@ -19,8 +19,8 @@ export function createPollTester(type: ConnectorTypeData, poll: PollDefinition):
         egress,
         clock: systemClock,
       });
-      const { body } = await client.check(signal);
-      const found = recordsIn(poll.check.records, body);
+      const response = await client.check(signal);
+      const found = recordsOf(poll.check.records, response);
       if (!found) return unexpected(client.subject);
       return passed(found.length === 1 ? 'Read 1 record' : `Read ${found.length} records`);
     } catch (error) {

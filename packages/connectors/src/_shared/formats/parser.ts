@@ -1,5 +1,5 @@
 import { type DataRecord, type Unreadable, isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { parseExact } from '../../_shared/exact-json.js';
+import { parseExact } from '../exact-json.js';
 
 /** An item of an object: a record, or content that is not a valid record. */
 export type Found = { readonly record: DataRecord } | { readonly unreadable: Unreadable };

@@ -1,0 +1,53 @@
+import type { PollRequest } from '@connector-frame/catalog/types';
+import type { JsonValue } from '@connector-frame/engine/connector-api';
+import { parseExact } from '../exact-json.js';
+import { DelimitedParser } from '../formats/columns.js';
+import { unpackBody } from './unpack-body.js';
+import { parseXml } from './xml-body.js';
+
+export type BodyFormat = Pick<PollRequest, 'format' | 'csv'>;
+
+/**
+ * Parses a response body. Several files in a zip archive are read as one list.
+ *
+ * @returns `null` if it is empty
+ * @throws an error if it does not have the format
+ */
+export async function parseBody(bytes: Buffer, format: BodyFormat): Promise<JsonValue> {
+  if (bytes.length < 4 && bytes.toString().trim() === '') return null;
+  const files = await unpackBody(bytes);
+  const texts = files.map(decode).filter((text) => text.trim() !== '');
+  const [first, ...more] = texts.map((text) => parseText(text, format));
+  if (more.length === 0) return first ?? null;
+  return [first ?? [], ...more].flatMap((value) => (isList(value) ? value : [value]));
+}
+
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
+
+/** Decodes UTF-8, or UTF-16 as Microsoft products export it, without the byte order mark. */
+function decode(bytes: Buffer): string {
+  return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes);
+}
+
+function parseText(text: string, { format = 'json', csv = {} }: BodyFormat): JsonValue {
+  if (format === 'json') return parseExact(text);
+  if (format === 'xml') return parseXml(text);
+  // Any text could be one of the other formats, also the page of a proxy.
+  if (/^\s*<(?:!doctype|html)/i.test(text)) throw new Error('a web page');
+  if (format === 'csv') return parseCsv(text, csv);
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return format === 'ndjson' ? lines.map(parseExact) : lines.map((message) => ({ message }));
+}
+
+function parseCsv(text: string, { delimiter = ',', columns = [], comment }: NonNullable<BodyFormat['csv']>): JsonValue {
+  const parser = new DelimitedParser(columns, delimiter);
+  const content = comment === undefined ? text : withoutComments(text, comment);
+  return [...parser.push(content), ...parser.end()].flatMap((found) => ('record' in found ? [found.record] : []));
+}
+
+/** Comments precede the rows; later, the same characters can be part of a quoted cell. */
+function withoutComments(text: string, comment: string): string {
+  const lines = text.split('\n');
+  const first = lines.findIndex((line) => !line.startsWith(comment));
+  return first < 0 ? '' : lines.slice(first).join('\n');
+}
