@@ -147,9 +147,9 @@ export class Driver {
     }
   }
 
-  async fails(): Promise<ConnectorError> {
+  async fails(isRequested = false): Promise<ConnectorError> {
     try {
-      await this.poll();
+      await this.poll(undefined, isRequested);
     } catch (error) {
       if (error instanceof ConnectorError) return error;
       throw error;

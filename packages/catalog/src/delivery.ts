@@ -20,8 +20,9 @@
  * list. A property, list item, header or parameter whose value does not exist is omitted. An object
  * with the only key `{{first}}` and a list becomes the first item that exists.
  */
+import type { PollAuthentication } from './poll-authentication.js';
 import type { PollField, PollPath, PollTemplate } from './poll-request.js';
-import type { PollAuthentication, PollDefinition } from './poll.js';
+import type { PollDefinition } from './poll.js';
 
 /** Any JSON, with templates as strings. */
 export type DeliveryTemplate =

@@ -1,6 +1,6 @@
 /**
  * Declarative definition of an input that polls its vendor's HTTP API: data only, no code. Its
- * requests are in `poll-request.ts`.
+ * requests are in `poll-request.ts`, `authentication` in `poll-authentication.ts`.
  *
  * A template is a string with `{{...}}` placeholders: `{{/settings/account_id}}` is a setting,
  * `{{since}}` and `{{until}}` are the bounds of the requested time window (`{{since:seconds}}` in
@@ -10,68 +10,8 @@
  * allowed in `authentication` only.
  */
 
+import type { PollAuthentication } from './poll-authentication.js';
 import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollTimeForm } from './poll-request.js';
-
-/** A bearer token, key or password that is sent as it is. */
-export type PollKeyAuthentication =
-  | { kind: 'bearer'; secret: PollField }
-  | { kind: 'header'; name: string; secret: PollField; prefix?: string }
-  | { kind: 'query'; name: string; secret: PollField }
-  | { kind: 'basic'; user: PollField; password?: PollField };
-
-/** OAuth 2.0 client credentials (RFC 6749, section 4.4), or a vendor's similar grant. */
-export interface PollClientCredentials {
-  kind: 'client_credentials';
-  token_url: PollTemplate;
-  client_id: PollField;
-  client_secret: PollField;
-  /** Where the client credentials are sent. Default `basic`: the `Authorization` header. */
-  client?: 'basic' | 'body';
-  /** Encoding of the token request. Default `form`. */
-  body?: 'form' | 'json';
-  /** Default `client_credentials`. */
-  grant_type?: string;
-  parameters?: Readonly<Record<string, PollTemplate>>;
-  /** Prefix of the token in `Authorization`. Default `Bearer `. */
-  prefix?: string;
-}
-
-/**
- * Exchanges a JWT signed with a private key for a token: RFC 7523, section 2.1 (`jwt_bearer`) or
- * section 2.2 (`client_assertion`).
- */
-export interface PollPrivateKeyJwt {
-  kind: 'private_key_jwt';
-  grant: 'jwt_bearer' | 'client_assertion';
-  token_url: PollTemplate;
-  /** Secret that contains the key: PKCS #8 as PEM, or the JSON file of a Google service account. */
-  key: PollField;
-  key_format: 'pem' | 'service_account';
-  /** Default `RS256`. */
-  algorithm?: 'RS256' | 'RS384' | 'RS512' | 'ES256' | 'ES384' | 'PS256';
-  /** Default for a service account: its email address. */
-  issuer?: PollField;
-  /** Subject of the token. Default: `issuer`; none for a service account. */
-  subject?: PollField;
-  /** Default: the token URL. */
-  audience?: PollTemplate;
-  scopes?: readonly string[];
-}
-
-/** Duo request signing: every request is signed. https://duo.com/docs/adminapi#authentication */
-export interface PollDuoSignature {
-  kind: 'duo_hmac';
-  key: PollField;
-  secret: PollField;
-}
-
-export type PollSingleAuthentication =
-  PollKeyAuthentication | PollClientCredentials | PollPrivateKeyJwt | PollDuoSignature;
-
-export type PollAuthentication =
-  | PollSingleAuthentication
-  /** One of several, selected by a setting. */
-  | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> };
 
 /** Where the records are in a response. */
 export interface PollRecordList {

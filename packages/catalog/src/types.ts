@@ -7,6 +7,7 @@ export type * from './delivery.js';
 export type * from './oauth.js';
 export type * from './poll-request.js';
 export type * from './poll.js';
+export type * from './poll-authentication.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
 export type ConnectorKind = 'input' | 'output' | 'enrichment';

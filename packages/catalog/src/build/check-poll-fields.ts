@@ -23,7 +23,8 @@ export function valuesOfChoice(fields: readonly VisitedField[], pointer: string)
 }
 
 /** Whether the text at a pointer is an address that secrets are sent to. */
-const isAddress = (pointer: string): boolean => /\/(?:base_url|token_url)(?:\/of\/[^/]+)?$/.test(pointer);
+export const isAddress = (pointer: string): boolean =>
+  /(?:\/(?:base_url|token_url|api_url)|^\/authentication\/.*\/url)(?:\/of\/[^/]+)?$/.test(pointer);
 
 /** Checks that settings which decide where secrets are sent are marked, and that choices are complete. */
 export function checkAddresses(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
@@ -33,7 +34,8 @@ export function checkAddresses(poll: PollDefinition, fields: readonly VisitedFie
       add(pointer, `sends secrets to where ${path} says: mark that setting "x-destination"`);
   };
   for (const { pointer, text } of textsIn(poll, ''))
-    if (isAddress(pointer)) for (const path of placeholdersIn(text)) needMark(pointer, path);
+    // The path of a login is appended to `base_url`.
+    if (isAddress(pointer) && !text.startsWith('/')) for (const path of placeholdersIn(text)) needMark(pointer, path);
   for (const { pointer, value } of choicesIn(poll, '')) {
     const { field, of } = value;
     needMark(`${pointer}/field`, field);

@@ -49,7 +49,7 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ['/poll/base_url', 'https://acme.example/', '/poll/base_url', 'no slash at the end'],
   ['/poll/base_url', 'https://{{/settings/mode}}.acme.example', '/poll/base_url', 'mark that setting "x-destination"'],
   ['/poll/extra', 1, '/poll/extra', 'is not known here'],
-  ['/poll/authentication/kind', 'magic', '/poll/authentication/kind', 'must be "bearer"'],
+  ['/poll/authentication/kind', 'magic', '/poll/authentication/kind', 'must be "none"'],
   [
     '/poll/authentication/secret',
     '/secrets/none',

@@ -3,8 +3,8 @@
  * the cursor advances.
  */
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
-import { joinPointer } from '../validate/pointer.js';
-import { checkAddresses, checkListSettings, valuesOfChoice } from './check-poll-fields.js';
+import { checkAddresses, checkListSettings, isAddress, valuesOfChoice } from './check-poll-fields.js';
+import { checkAuthentication } from './check-poll-authentication.js';
 import { checkRecords, checkRequest, templatesOf } from './check-poll-request.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
@@ -66,25 +66,25 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
       : placeholdersIn(text).filter((name) => name.startsWith('/'));
     for (const path of named) {
       if (!known.has(path)) add(pointer, `names ${path}, which is no field of this type`);
-      if (path !== text && path.startsWith('/secrets/'))
+      if (
+        path !== text &&
+        path.startsWith('/secrets/') &&
+        !(pointer.startsWith('/authentication/') && !isAddress(pointer))
+      )
         add(pointer, `holds the secret ${path}: secrets stand in "authentication" alone, never in an address`);
     }
   }
   checkAddresses(poll, fields, add);
   checkListSettings(poll, fields, add);
-  const { authentication } = poll;
-  if (authentication.kind !== 'choice') return;
-  const values = valuesOfChoice(fields, authentication.field);
-  if (!values) return add('/authentication/field', 'must name a setting with a choice');
-  const given = Object.keys(authentication.of);
-  for (const value of values) if (!given.includes(value)) add('/authentication/of', `lacks ${JSON.stringify(value)}`);
-  for (const value of given)
-    if (!values.includes(value))
-      add(joinPointer('/authentication/of', value), `is no value of the choice: it has ${oneOf(values)}`);
+  checkAuthentication(
+    poll.authentication,
+    (pointer, message) => add(`/authentication${pointer}`, message),
+    (path) => valuesOfChoice(fields, path),
+  );
 }
 
 function checkTemplates(poll: PollDefinition, add: Add): void {
-  const { streams, check: test, ...rest } = poll;
+  const { streams, check: test, authentication: _authentication, ...rest } = poll;
   const check = (value: unknown, at: string, names: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const placeholder of placeholdersIn(text)) {

@@ -1,7 +1,7 @@
 /** Shape of `delivery` in a type file: the keys defined in `src/delivery.ts` and the values each takes. */
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
-import { authenticationShape } from './poll-shape.js';
+import { authenticationShape } from './poll-authentication-shape.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
 const template = text(/^[^\r\n]+$/, 'a text in one line');

@@ -1,46 +1,10 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
-import { field, line, name, parameter, path, secret, setting, template } from './poll-primitives.js';
+import { authenticationShape } from './poll-authentication-shape.js';
+import { line, name, parameter, path, setting, template } from './poll-primitives.js';
 import { address, recordList, request } from './poll-request-shape.js';
 import { oneOf } from './problem.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
-
-const https = text(/^https:\/\/[^\s/?#]+(?:\/[^\s?#]*)?$/, 'an address that begins with https://');
-const kind = word('bearer', 'header', 'query', 'basic', 'client_credentials', 'private_key_jwt', 'duo_hmac', 'choice');
-
-const single: Readonly<Record<string, Shape>> = {
-  bearer: object({ kind, secret }),
-  header: object({ kind, name, secret }, { prefix: line }),
-  query: object({ kind, name, secret }),
-  basic: object({ kind, user: field }, { password: secret }),
-  client_credentials: object(
-    { kind, token_url: https, client_id: field, client_secret: secret },
-    {
-      client: word('basic', 'body'),
-      body: word('form', 'json'),
-      grant_type: line,
-      parameters: map(template),
-      prefix: line,
-    },
-  ),
-  private_key_jwt: object(
-    {
-      kind,
-      grant: word('jwt_bearer', 'client_assertion'),
-      token_url: https,
-      key: secret,
-      key_format: word('pem', 'service_account'),
-    },
-    {
-      algorithm: word('RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'PS256'),
-      issuer: field,
-      subject: field,
-      audience: template,
-      scopes: list(line),
-    },
-  ),
-  duo_hmac: object({ kind, key: secret, secret }),
-};
 
 const timeForm: Shape = (value, pointer, complain) => {
   if (typeof value !== 'string' || !isTimeForm(value, 'record'))
@@ -50,12 +14,6 @@ const zone = text(
   /^(?:UTC|[A-Z]\w+(?:\/[\w+-]+)+|\/settings\/[^/]+)$/,
   'a time zone like "Europe/Berlin", or a setting with one',
 );
-/** Shape of `authentication`. */
-export const authenticationShape = kinds({
-  ...single,
-  choice: object({ kind, field: setting, of: map(kinds(single)) }),
-});
-
 const pageKind = word('none', 'link_header', 'body_cursor', 'body_url', 'offset', 'page');
 const pagination = kinds({
   none: object({ kind: pageKind }),

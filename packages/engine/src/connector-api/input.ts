@@ -41,8 +41,8 @@ export interface PageInput {
    * Yields pages from a cursor (`undefined`: from the beginning) until there are no more for now.
    * The next page is requested only after the previous one is delivered and its cursor is
    * committed; see `readsAhead`.
-   * @param isRequested whether a person asked for this read: an input with a schedule of its own
-   *   then reads although it is not due
+   * @param isRequested whether a person asked for this read, or for a retry: an input with a schedule
+   *   of its own then reads although it is not due, and refused credentials may be sent again
    * @throws {ConnectorError}
    */
   pages(cursor: JsonValue | undefined, signal: AbortSignal, isRequested?: boolean): AsyncIterable<Page>;

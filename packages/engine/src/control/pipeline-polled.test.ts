@@ -198,6 +198,28 @@ describe('a triggered pipeline', () => {
     expect(requests.slice(0, 3)).toEqual([false, true, true]);
   });
 
+  test('tells the input that a person retries, and not when the wait has ended by itself', async () => {
+    const world = await openWorld();
+    const requests: (boolean | undefined)[] = [];
+    const input: PageInput = {
+      kind: 'pages',
+      // oxlint-disable-next-line require-yield -- it only fails
+      async *pages(_cursor, _signal, isRequested) {
+        requests.push(isRequested);
+        throw new ConnectorError('down', 'No.', requests.length < 3 ? 'retry' : 'permanent');
+      },
+    };
+    const runner = world.runner({
+      definition: graph('in out', 'in>out'),
+      inputs: { in: input },
+      outputs: { out: new Collector() },
+    });
+    await runner.start();
+    await expect.poll(() => requests).toHaveLength(3);
+    await expect.poll(() => runner.retryNow()).toBe(1);
+    await expect.poll(() => requests).toEqual([false, false, false, true]);
+  });
+
   test('that receives records cannot be read', async () => {
     const world = await openWorld();
     const definition = graph('in out', 'in>out');

@@ -26,10 +26,22 @@ export async function waitBeforeRetry(
   limits?: Output['retry'],
   waits = context.retries,
 ): Promise<boolean> {
+  await pauseAfterFailure(context, nodeId, failure, attempt, limits, waits);
+  return !context.stopping.aborted;
+}
+
+/** Like `waitBeforeRetry`, but returns whether a person ended the wait. */
+export async function pauseAfterFailure(
+  context: RunContext,
+  nodeId: string,
+  failure: Failure,
+  attempt: number,
+  limits?: Output['retry'],
+  waits = context.retries,
+): Promise<boolean> {
   const wait = context.retryDelay(failure, attempt, limits);
   context.health.failed(nodeId, failure, wait);
-  if (!context.stopping.aborted) await waits.sleep(wait, context.stopping);
-  return !context.stopping.aborted;
+  return !context.stopping.aborted && waits.sleep(wait, context.stopping);
 }
 
 export const deadLetter = (nodeId: string, batch: Batch, index: number, reason: string): DeadLetter => ({

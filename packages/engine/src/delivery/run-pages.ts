@@ -1,6 +1,6 @@
 import type { Coordinator, Lease } from '../coordinator/coordinator.js';
 import { RunCursor } from './run-cursor.js';
-import { waitBeforeRetry, type RunContext } from './deliver.js';
+import { pauseAfterFailure, type RunContext } from './run-context.js';
 import type { OutputPaths } from './deliver-paths.js';
 import { failureOf, type PageInput } from '../connector-api/index.js';
 import { UncommittedPages } from './uncommitted-pages.js';
@@ -63,7 +63,7 @@ async function readPages(run: PagesRun, uncommitted: UncommittedPages, reading: 
       if (reading.aborted) return;
       // The backoff may be long, so write what has been collected first.
       if ((await uncommitted.settle()) !== 'ok') return;
-      await waitBeforeRetry(context, nodeId, failureOf(error), attempt);
+      if (await pauseAfterFailure(context, nodeId, failureOf(error), attempt)) isRequested = true;
       attempt += 1;
     }
   }

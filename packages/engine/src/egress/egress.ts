@@ -31,6 +31,8 @@ export interface EgressInit {
   overflow?: 'reject' | 'truncate';
   /** Resolve as soon as the status is known, with an empty body. Default `false`. */
   discardBody?: boolean;
+  /** `manual` returns a redirect like any other response. Default `follow`: within the origin. */
+  redirect?: 'follow' | 'manual';
   /**
    * Resolve as soon as the status is known; the body is read on demand and fails with
    * `EgressError`. Read it to its end or cancel it: it occupies a connection until then.

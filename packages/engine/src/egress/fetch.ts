@@ -60,7 +60,7 @@ export async function exchange(address: string | URL, init: EgressInit, bounds: 
   for (let hop = 0; ; hop += 1) {
     const response = await send(step, pool);
     const location = redirection(response);
-    if (location === undefined) return response;
+    if (location === undefined || init.redirect === 'manual') return response;
     await response.body?.cancel();
     if (hop === MAX_REDIRECTS) throw new EgressError('redirected', `${step.url.origin} redirects too many times`);
     step = redirect(step, response.status, location);

@@ -16,13 +16,13 @@ export function createTester(
   subject: Subject,
   run: (config: TesterConfig, context: TesterContext) => Promise<TestOutcome>,
 ): Tester {
-  return async (config, { egress, signal }) => {
+  return async (config, { egress, signal, ...context }) => {
     const bound: Egress = {
       fetch: (url, init) => egress.fetch(url, { signal, ...init }),
       connect: (target) => egress.connect({ signal, ...target }),
     };
     try {
-      return await run(config, { egress: bound, signal });
+      return await run(config, { ...context, egress: bound, signal });
     } catch (error) {
       if (error instanceof EgressError) return unreachable(error.reason, subject);
       if (signal.aborted) return unreachable('timeout', subject);

@@ -8,7 +8,7 @@ import type {
 } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { Clock, Egress } from '@connector-frame/engine/connector-api';
-import type { Subject } from '../connection-test/failures.js';
+import { statusFailure, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import { send, type HttpResponse } from '../output/send.js';
 import { createAuthentication, secretsOf, selectedMethod } from '../poll/authentication.js';
@@ -70,15 +70,18 @@ export class DeliveryClient {
       createAuthentication(method, {
         config,
         subject,
+        base: this.#base,
         now: () => clock.now(),
+        vendorNow: () => clock.now(),
         requester: tokenRequester(egress, subject, () => clock.now()),
+        refused: () => new PollError(statusFailure(401, subject), 'permanent'),
       });
   }
 
   async send(request: Outgoing, scope: Scope, signal: AbortSignal): Promise<HttpResponse> {
     const first = await this.#send(request, scope, signal);
     // A token may be revoked before it expires.
-    return first.status === 401 && this.#authentication?.renew() ? this.#send(request, scope, signal) : first;
+    return this.#authentication?.renew(first) ? this.#send(request, scope, signal) : first;
   }
 
   async #send(request: Outgoing, scope: Scope, signal: AbortSignal): Promise<HttpResponse> {
@@ -94,9 +97,15 @@ export class DeliveryClient {
       if (value !== undefined) setHeader(headers, name, value, field);
     }
     const method = request.method ?? 'POST';
-    const outgoing = { method, url: requestUrl(base, request, scope), headers };
+    const content = request.body;
+    const outgoing = {
+      method,
+      url: requestUrl(base, request, scope),
+      headers,
+      ...(content !== undefined && { body: content }),
+    };
     await this.#authentication?.sign(outgoing, signal);
-    const { body } = request;
+    const { body } = outgoing;
     return send(
       egress,
       {

@@ -13,7 +13,10 @@ export interface HttpResponse {
   text: string;
 }
 
-export interface SendOptions extends Pick<EgressInit, 'headers' | 'body' | 'verifyTls' | 'ca' | 'maxBytes'> {
+export interface SendOptions extends Pick<
+  EgressInit,
+  'headers' | 'body' | 'verifyTls' | 'ca' | 'maxBytes' | 'redirect'
+> {
   url: string;
   /** Default `POST`. */
   method?: string;

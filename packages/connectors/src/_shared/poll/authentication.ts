@@ -5,27 +5,23 @@ import type {
   PollSingleAuthentication,
 } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import { missing } from '../connection-test/outcome.js';
+import { awsAuthentication } from './authentication/aws-signature.js';
+import { addBodyFields } from './authentication/body-fields.js';
+import { addFields, fieldOf, fieldsIn, fillAll, fillCredential, readField } from './authentication/credentials.js';
+import { digestAuthentication } from './authentication/digest-authentication.js';
+import { githubApp, privateKeyJwt, selfSignedJwt } from './authentication/jwt.js';
+import { loginAuthentication } from './authentication/login.js';
+import { refreshToken } from './authentication/refresh-token.js';
+import { signatureAuthentication } from './authentication/signature.js';
+import { clientCredentials } from './authentication/token-request.js';
+import { tokenAuthentication } from './authentication/token.js';
 import { duoSignature } from './duo-signature.js';
-import { PollError } from './poll-error.js';
-import { privateKeyGrant } from './private-key-jwt.js';
 import { basic, setHeader, type Authentication, type Credentials, type Outgoing } from './signing.js';
-import { clientCredentialsGrant, tokenAuthentication } from './token.js';
 
-/** Returns the secret fields of an authentication method, the decisive one last. */
+/** Returns the secrets that a method needs, the decisive one last. */
 export function secretsOf(method: PollSingleAuthentication): string[] {
-  switch (method.kind) {
-    case 'basic':
-      return [method.user, ...(method.password === undefined ? [] : [method.password])];
-    case 'client_credentials':
-      return [method.client_id, method.client_secret];
-    case 'private_key_jwt':
-      return [method.key];
-    case 'duo_hmac':
-      return [method.key, method.secret];
-    default:
-      return [method.secret];
-  }
+  const { session_token: _optional, ...needed } = { session_token: undefined, ...method };
+  return fieldsIn(needed).filter((path) => path.startsWith('/secrets/'));
 }
 
 /** Returns the authentication method that a configuration selects. */
@@ -44,38 +40,55 @@ export function createAuthentication(method: PollSingleAuthentication, credentia
   secretsOf(method).forEach(read);
   switch (method.kind) {
     case 'client_credentials':
-      return tokenAuthentication(clientCredentialsGrant(method, credentials, read), credentials, method.prefix);
+      return tokenAuthentication(clientCredentials(method, credentials), method, credentials);
+    case 'refresh_token':
+      return tokenAuthentication(refreshToken(method, credentials), method, credentials);
     case 'private_key_jwt':
-      return tokenAuthentication(privateKeyGrant(method, credentials, read), credentials);
+      return tokenAuthentication(privateKeyJwt(method, credentials), method, credentials);
+    case 'jwt':
+      return tokenAuthentication(selfSignedJwt(method, credentials), method, credentials);
+    case 'github_app':
+      return tokenAuthentication(githubApp(method, credentials), {}, credentials);
+    case 'login':
+      return loginAuthentication(method, credentials);
+    case 'digest':
+      return digestAuthentication(method, credentials);
+    case 'signature':
+      return signatureAuthentication(method, credentials);
+    case 'aws_sigv4':
+      return awsAuthentication(method, credentials);
     case 'duo_hmac':
-      return {
-        sign: (request) =>
-          Promise.resolve(duoSignature(request, read(method.key), read(method.secret), credentials.now())),
-        renew: () => false,
-      };
+      return signing((request) =>
+        duoSignature(request, read(method.key), read(method.secret), credentials.vendorNow()),
+      );
+    case 'none':
+      return signing(() => undefined);
     default:
-      return { sign: (request) => Promise.resolve(addKey(method, request, read)), renew: () => false };
+      return signing((request) => addKey(method, request, credentials.config));
   }
 }
 
-function addKey(method: PollKeyAuthentication, { url, headers }: Outgoing, read: (path: string) => string): void {
+const signing = (sign: (request: Outgoing) => void): Authentication => ({
+  sign: (request) => Promise.resolve(sign(request)),
+  renew: () => false,
+});
+
+function addKey(method: PollKeyAuthentication, request: Outgoing, config: ConnectorConfig): void {
+  const { url, headers } = request;
   switch (method.kind) {
     case 'bearer':
-      return setHeader(headers, 'authorization', `Bearer ${read(method.secret)}`, method.secret);
+      return setHeader(headers, 'authorization', `Bearer ${readField(config, method.secret)}`, method.secret);
     case 'header':
-      return setHeader(headers, method.name, (method.prefix ?? '') + read(method.secret), method.secret);
+      return setHeader(headers, method.name, (method.prefix ?? '') + readField(config, method.secret), method.secret);
     case 'query':
-      return url.searchParams.set(method.name, read(method.secret));
+      return url.searchParams.set(method.name, readField(config, method.secret));
     case 'basic': {
-      const password = method.password === undefined ? '' : read(method.password);
-      return setHeader(headers, 'authorization', basic(read(method.user), password), method.user);
+      const { user, password = '' } = method;
+      const value = basic(fillCredential(user, config), fillCredential(password, config));
+      return setHeader(headers, 'authorization', value, fieldOf(user));
     }
+    case 'fields':
+      addFields(method, request, config);
+      return addBodyFields(request, fillAll(method.body, config));
   }
-}
-
-function readField(config: ConnectorConfig, path: string): string {
-  const value: unknown = getAt(config, path);
-  const text = typeof value === 'string' ? value.trim() : '';
-  if (text === '') throw new PollError(missing(path, 'This is required to sign in.'), 'permanent');
-  return text;
 }

@@ -4,21 +4,24 @@ import {
   type Clock,
   type Egress,
   EgressError,
+  type EgressInit,
   type EgressReason,
   type FailureKind,
   type JsonValue,
+  type ReplaceableSecrets,
 } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected, unreachable, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import { addressField, addressOf, readAddress } from './address.js';
 import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
 import { parseBody, type BodyFormat } from './body-format.js';
+import { isPassword, SignInGuard } from './authentication/sign-in-guard.js';
 import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
 import { rejectGraphqlErrors } from './graphql-errors.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
-import type { Authentication, Grant, Outgoing, Token } from './signing.js';
+import type { Authentication, Grant, GrantResponse, Outgoing } from './signing.js';
 import type { Values } from './template.js';
 import { readZone } from './time-zone.js';
 import { VendorClock } from './vendor-clock.js';
@@ -39,11 +42,13 @@ export interface PollClientOptions {
   config: ConnectorConfig;
   egress: Egress;
   clock: Clock;
+  secrets?: ReplaceableSecrets | undefined;
+  /** Whether this is the test of a connection. */
+  isTest?: boolean;
 }
 
 /** Maximum bytes of one page. The largest pages of any vendor are a few MB. */
 const MAX_PAGE = 16 * 1024 * 1024;
-const DEFAULT_LIFETIME_S = 300;
 const HOUR = 3_600_000;
 const PERMANENT_REASONS: readonly EgressReason[] = [
   'egress_refused',
@@ -65,6 +70,8 @@ export class PollClient {
   readonly #base: URL;
   readonly #headers: Headers;
   readonly #authentication: Authentication;
+  /** Absent: refused credentials lock no account. */
+  readonly #guard: SignInGuard | undefined;
   readonly #rateLimiter: RateLimiter;
   readonly #options: PollClientOptions;
 
@@ -91,8 +98,18 @@ export class PollClient {
       clock,
       type.vendor,
     );
-    const credentials = { config, subject: this.subject, now: () => clock.now(), requester: this.#token.bind(this) };
-    this.#authentication = createAuthentication(method, credentials);
+    this.#authentication = createAuthentication(method, {
+      config,
+      subject: this.subject,
+      base: this.#base,
+      now: () => clock.now(),
+      vendorNow: () => this.vendorClock.now(),
+      requester: this.#grant.bind(this),
+      refused: () => this.#refused(),
+      secrets: options.secrets,
+      isTest: options.isTest,
+    });
+    this.#guard = isPassword(method) ? new SignInGuard(type.type_id, config, this.subject) : undefined;
   }
 
   url(request: PollRequest, values: Values): URL {
@@ -120,17 +137,30 @@ export class PollClient {
     );
   }
 
-  /** Parses a link from the response to `from`; `undefined` unless it has the same origin. */
+  /**
+   * Parses a link from the response to `from`; `undefined` unless it has the same origin, or that of the
+   * host that the vendor named when signing in.
+   */
   ownUrl(text: string, from: URL): URL | undefined {
     const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
-    return url?.origin === from.origin && url.username === '' && url.password === '' ? url : undefined;
+    const host = from.origin === this.#base.origin ? this.#authentication.host?.() : undefined;
+    const isOwn = url?.origin === from.origin || (host && url?.origin === host.origin);
+    return isOwn && url?.username === '' && url.password === '' ? url : undefined;
+  }
+
+  /** Allows another attempt to sign in although earlier ones were refused: a person asks for it. */
+  retrySignIn(): void {
+    this.#guard?.reset();
   }
 
   async send(call: PollCall, signal: AbortSignal): Promise<PollResponse> {
     await this.#rateLimiter.wait(signal);
+    this.#guard?.check(this.#options.clock.now());
     const first = await this.#send(call, signal);
     // A token may be revoked before it expires.
-    const response = first.status === 401 && this.#authentication.renew() ? await this.#send(call, signal) : first;
+    const response = this.#authentication.renew(first) ? await this.#send(call, signal) : first;
+    if (response.ok) this.#guard?.reset();
+    else if (response.status === 401) this.#guard?.refused(this.#options.clock.now());
     return this.#read(response, call);
   }
 
@@ -154,7 +184,7 @@ export class PollClient {
 
   async #exchange(
     url: URL,
-    init: { method?: string; headers: Headers; body?: string; repeatable?: boolean; signal: AbortSignal },
+    init: Pick<EgressInit, 'method' | 'body' | 'repeatable' | 'redirect'> & { headers: Headers; signal: AbortSignal },
   ): Promise<Response> {
     try {
       return await this.#options.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
@@ -196,24 +226,22 @@ export class PollClient {
     throw this.#rateLimiter.throttled(afterMs, status);
   }
 
-  async #token({ url, headers, body }: Grant, signal: AbortSignal): Promise<Token> {
-    const response = await this.#exchange(url, { method: 'POST', headers, body, signal });
-    const { status } = response;
-    const tokenBody = await this.#body(response);
+  async #grant({ method = 'POST', ...grant }: Grant, signal: AbortSignal): Promise<GrantResponse> {
+    const response = await this.#exchange(grant.url, { ...grant, method, signal });
+    const { status, headers } = response;
+    this.vendorClock.observe(headers);
+    const text = await response.clone().text();
+    const body = await this.#body(response);
+    const isRedirect = grant.redirect === 'manual' && status >= 300 && status <= 399;
+    if (response.ok || isRedirect) return { headers, text, body, at: this.vendorClock.now() };
     // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
-    const isPermanent = [400, 401, 403].includes(status);
-    if (!response.ok)
-      throw new PollError(
-        statusFailure(isPermanent ? 401 : status, this.subject),
-        isPermanent ? 'permanent' : kindOf(status),
-        {
-          status,
-        },
-      );
-    const value: unknown = getAt(tokenBody, '/access_token');
-    const lifetime = Number(getAt(tokenBody, '/expires_in') ?? DEFAULT_LIFETIME_S);
-    if (typeof value !== 'string' || value === '') throw new PollError(unexpected(this.subject), 'retry');
-    return { value, lifetime: lifetime > 0 ? lifetime : DEFAULT_LIFETIME_S };
+    if ([400, 401, 403].includes(status)) throw this.#refused(status);
+    throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
+  }
+
+  #refused(status?: number): PollError {
+    this.#guard?.refused(this.#options.clock.now());
+    return new PollError(statusFailure(401, this.subject), 'permanent', { ...(status !== undefined && { status }) });
   }
 }
 

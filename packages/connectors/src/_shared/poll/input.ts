@@ -38,8 +38,8 @@ class PollInput implements PageInput {
     this.#poll = poll;
     this.#config = config;
     this.#context = context;
-    const { type, egress, clock } = context;
-    this.#client = new PollClient({ type, poll, config, egress, clock });
+    const { type, egress, clock, secrets } = context;
+    this.#client = new PollClient({ type, poll, config, egress, clock, secrets });
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
       this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;
@@ -52,6 +52,7 @@ class PollInput implements PageInput {
   ): AsyncGenerator<Page, void, void> {
     const now = this.#context.clock.now();
     let state = readState(cursor);
+    if (isRequested) this.#client.retrySignIn();
     if (!isRequested && !this.#isDue(state, now)) {
       await this.#verify(signal);
       return;

@@ -1,4 +1,5 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
+import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import type { Subject } from '../connection-test/failures.js';
 import { missing } from '../connection-test/outcome.js';
 import { PollError } from './poll-error.js';
@@ -9,40 +10,64 @@ export interface Outgoing {
   url: URL;
   headers: Headers;
   /** Encoded body. Absent: none. */
-  body?: string;
+  body?: string | Uint8Array;
 }
 
 /** Adds credentials to requests. */
 export interface Authentication {
+  /** May replace the URL. */
   sign(request: Outgoing, signal: AbortSignal): Promise<void>;
-  /** Discards a token that the vendor no longer accepts; `false` if there is none. */
-  renew(): boolean;
+  /**
+   * Discards credentials that the vendor no longer accepts, or takes its challenge. Returns whether the
+   * request should be sent again.
+   */
+  renew(response: { status: number; headers: Headers }): boolean;
+  /** Returns where requests are sent instead of `base_url`, if the vendor has named another host. */
+  host?(): URL | undefined;
 }
 
 export interface Credentials {
   config: ConnectorConfig;
   subject: Subject;
+  /** The URL that requests are built from. */
+  base: URL;
   /** For methods that exchange their secret for a token. */
-  requester: TokenRequester;
+  requester: GrantRequester;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** The time that signatures contain: the vendor's, if it is known. */
+  vendorNow: () => number;
+  /** Notes that the vendor refused the credentials, in a response that says so by what it lacks. */
+  refused: () => PollError;
+  /** The stored secrets, for vendors that replace them. Absent: nothing is stored. */
+  secrets?: ReplaceableSecrets | undefined;
+  /** Whether this is the test of a connection. */
+  isTest?: boolean | undefined;
 }
 
-/** A request to a token endpoint. */
+/** A request that exchanges credentials for a token. */
 export interface Grant {
+  /** Default `POST`. */
+  method?: string;
   url: URL;
   headers: Headers;
-  body: string;
+  body?: string;
+  /** `manual`: a redirect is a successful response, so that its cookies are not lost. */
+  redirect?: 'manual';
 }
 
-export interface Token {
-  value: string;
-  /** Lifetime in seconds. */
-  lifetime: number;
+/** A successful response to a grant. */
+export interface GrantResponse {
+  headers: Headers;
+  text: string;
+  /** Parsed JSON; `undefined` if it is not JSON. */
+  body: unknown;
+  /** The vendor's time, in milliseconds since the epoch. */
+  at: number;
 }
 
-/** Exchanges a grant for a token. @throws PollError */
-export type TokenRequester = (grant: Grant, signal: AbortSignal) => Promise<Token>;
+/** Sends a grant. @throws PollError for any other response than a successful one */
+export type GrantRequester = (grant: Grant, signal: AbortSignal) => Promise<GrantResponse>;
 
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;

@@ -10,7 +10,7 @@ import { recordsOf } from './records.js';
 
 /** Creates the connection test of a polled type without its own: it sends the `check` request. */
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
-  return createTester({ product: type.vendor }, async (config, { egress, signal }) => {
+  return createTester({ product: type.vendor }, async (config, { egress, signal, secrets }) => {
     try {
       const client = new PollClient({
         type,
@@ -18,7 +18,10 @@ export function createPollTester(type: ConnectorTypeData, poll: PollDefinition):
         config: withDefaults(type.config, config),
         egress,
         clock: systemClock,
+        secrets,
+        isTest: true,
       });
+      client.retrySignIn();
       const response = await client.check(signal);
       const found = recordsOf(poll.check.records, response);
       if (!found) return unexpected(client.subject);

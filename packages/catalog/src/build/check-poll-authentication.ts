@@ -1,0 +1,106 @@
+/**
+ * Consistency of `authentication`: placeholders have values, secrets never decide an address, and
+ * addresses by a choice name each of its values.
+ */
+import type { PollAuthentication, PollLogin, PollSignature, PollSingleAuthentication } from '../types.js';
+import { isPlain } from '../validate/objects.js';
+import { joinPointer } from '../validate/pointer.js';
+import { oneOf } from './problem.js';
+
+type Add = (pointer: string, message: string) => void;
+/** Returns the values of a choice, by the pointer of its setting; `undefined` if it is none. */
+type ChoiceValues = (path: string) => readonly string[] | undefined;
+/** Forms of each placeholder that is allowed. */
+type Names = ReadonlyMap<string, readonly string[]>;
+
+const FORMS = ['lower', 'upper', 'encoded'];
+const TIMES = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'http', 'compact'];
+const OF_REQUEST = ['method', 'scheme', 'host', 'path', 'query', 'sorted_query', 'target', 'body', 'length'];
+export function checkAuthentication(authentication: PollAuthentication, add: Add, valuesOf: ChoiceValues): void {
+  if (authentication.kind !== 'choice') return checkMethod(authentication, add);
+  const { field, of } = authentication;
+  checkChoice(valuesOf(field), Object.keys(of), add);
+  for (const [value, each] of Object.entries(of))
+    checkMethod(each, (pointer, message) => add(joinPointer('/of', value) + pointer, message));
+}
+
+/** Checks that there is an entry for each value of a choice. */
+function checkChoice(values: readonly string[] | undefined, given: readonly string[], add: Add): void {
+  if (!values) return add('/field', 'must name a setting with a choice');
+  for (const value of values) if (!given.includes(value)) add('/of', `lacks ${JSON.stringify(value)}`);
+  for (const value of given)
+    if (!values.includes(value)) add(joinPointer('/of', value), `is no value of the choice: it has ${oneOf(values)}`);
+}
+
+function checkMethod(method: PollSingleAuthentication, add: Add): void {
+  if (method.kind === 'login') return checkLogin(method, add);
+  if (method.kind === 'signature') return checkSignature(method, add);
+  checkNames(method, '', new Map(), add);
+  if (method.kind === 'fields' && !method.headers && !method.query && !method.body)
+    add('', 'sends nothing: add "headers", "query" or "body"');
+  if (method.kind === 'private_key_jwt' || method.kind === 'jwt') {
+    const isShared = method.algorithm?.startsWith('HS') === true;
+    if (isShared !== ['text', 'base64'].includes(method.key_format))
+      add('/key_format', 'must be "text" or "base64" for an "HS" algorithm, and only for those');
+  }
+}
+
+function checkLogin({ requests, refresh, lifetime, send, host }: PollLogin, add: Add): void {
+  const names = new Map<string, readonly string[]>();
+  const steps = [...requests.entries()].map(([index, request]) => ({ at: `/requests/${String(index)}`, request }));
+  for (const { at, request } of [...steps, ...(refresh ? [{ at: '/refresh', request: refresh }] : [])]) {
+    const { values = {}, json, form, method, ...sent } = request;
+    checkNames({ ...sent, json, form }, at, names, add);
+    if (json !== undefined && form !== undefined) add(at, 'has two bodies: keep "json" or "form"');
+    if ((json !== undefined || form !== undefined) && method === 'GET') add(`${at}/method`, 'has no body');
+    for (const name of Object.keys(values)) names.set(name, []);
+  }
+  checkNames({ lifetime, host }, '', names, add);
+  checkNames(send, '/send', names, add);
+  if (!send.headers && !send.query && !send.cookies) add('/send', 'sends nothing: add "headers", "query" or "cookies"');
+}
+
+function checkSignature({ signed, steps, headers, query }: PollSignature, add: Add): void {
+  const names = new Map([
+    ...OF_REQUEST.map((name) => [name, FORMS] as const),
+    ['timestamp', TIMES] as const,
+    ['nonce', []] as const,
+  ]);
+  checkNames(signed, '/signed', names, add);
+  for (const [index, step] of steps.entries()) {
+    const at = `/steps/${String(index)}`;
+    checkNames(step, at, names, add);
+    if (names.has(step.name)) add(`${at}/name`, 'is the name of another placeholder');
+    names.set(step.name, FORMS);
+  }
+  checkNames({ headers, query }, '', names, add);
+  if (!headers && !query) add('', 'sends nothing: add "headers" or "query"');
+}
+
+/** Checks placeholders other than fields. Headers of the request are `header.<name>`. */
+function checkNames(value: unknown, at: string, names: Names, add: Add): void {
+  for (const { pointer, name, form } of placeholdersIn(value, at)) {
+    const forms = name.startsWith('header.') && names.has('method') ? FORMS : names.get(name);
+    if (!forms)
+      add(pointer, `can't say {{${name}}}: here it takes ${oneOf(['/settings/...', '/secrets/...', ...names.keys()])}`);
+    else if (form !== undefined && !forms.includes(form))
+      add(pointer, `{{${name}:${form}}}: ${forms.length > 0 ? `the form is ${oneOf(forms)}` : 'it has no forms'}`);
+  }
+}
+
+interface Placeholder {
+  pointer: string;
+  name: string;
+  form: string | undefined;
+}
+
+/** Yields the placeholders in a value, without those that are fields. */
+function* placeholdersIn(value: unknown, pointer: string): Generator<Placeholder> {
+  if (typeof value === 'string') {
+    for (const [, inner = ''] of value.matchAll(/\{\{([^{}]*)\}\}/g)) {
+      const [name = '', form] = inner.split(':');
+      if (!inner.startsWith('/')) yield { pointer, name, form };
+    }
+  } else if (Array.isArray(value) || isPlain(value))
+    for (const [key, each] of Object.entries(value)) yield* placeholdersIn(each, joinPointer(pointer, key));
+}
