@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -41,6 +42,7 @@ export interface DocumentedInput {
   sources: readonly string[];
   /** Time at which the input is read. Default `2026-03-10T12:00:00Z`. */
   now?: string;
+  /** The secret `generate:pem` is a private key, `generate:service_account` a file with one. */
   config: ConnectorConfig;
   /** Each must be requested. A request that matches several gets the first that was not used yet. */
   exchanges: readonly DocumentedExchange[];
@@ -84,7 +86,23 @@ export function readDocumented<T>(kind: 'input' | 'output'): [typeId: string, do
   const folder = new URL(`${kind}s/`, FOLDER);
   return readdirSync(folder)
     .toSorted()
-    .map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as T]);
+    .map((file) => {
+      const documented: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'), generate);
+      return [file.replace(/\.json$/, ''), documented as T];
+    });
+}
+
+let pem: string | undefined;
+
+/** Replaces what a file does not contain: private keys. */
+function generate(_key: string, value: unknown): unknown {
+  if (value !== 'generate:pem' && value !== 'generate:service_account') return value;
+  pem ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+  if (value === 'generate:pem') return pem;
+  const account = 'reader@acme-prod-4711.iam.gserviceaccount.com';
+  return JSON.stringify({ type: 'service_account', client_email: account, private_key_id: 'key-1', private_key: pem });
 }
 
 /** Responds to documented requests only, and collects all others. */
