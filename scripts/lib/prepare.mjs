@@ -1,5 +1,6 @@
 import { build } from './build.mjs';
 import { ensureBrowser } from './ensure-browser.mjs';
+import { ensureMosquitto, ensureNats, ensureRedis } from './ensure-brokers.mjs';
 import { ensureFirefox } from './ensure-firefox.mjs';
 import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
@@ -22,8 +23,11 @@ const ensure = {
   WebKitGTK: ensureWebkit,
   iproute2: ensureIproute,
   kcat: ensureKcat,
+  Mosquitto: ensureMosquitto,
+  NATS: ensureNats,
   PostgreSQL: ensurePostgres,
   Python: ensurePython,
+  Redis: ensureRedis,
   rsyslog: ensureRsyslog,
 };
 

@@ -24,6 +24,7 @@ import { opensearchOutput } from './opensearch/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
+import { redisInput, redisOutput } from './redis/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
 
@@ -50,6 +51,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],
+  ['input:redis', redisInput],
   ['input:s3', s3Input],
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],
@@ -63,6 +65,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:opensearch', opensearchOutput],
   ['output:pagerduty', pagerDutyOutput],
   ['output:postgresql', postgresqlOutput],
+  ['output:redis', redisOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],

@@ -1,6 +1,6 @@
 import type { KafkaMessage } from 'kafkajs';
-import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import { parseExact } from '../_shared/exact-json.js';
+import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
+import { toFields, toText, withMetadata } from '../_shared/broker/message.js';
 import { text } from '../_shared/read.js';
 
 /** The record fields that receive the message's metadata. */
@@ -27,7 +27,7 @@ export function readRecordFields(settings: Record<string, unknown>): RecordField
  * prefixed with `_`.
  */
 export function toRecord(names: RecordFields, topic: string, partition: number, message: KafkaMessage): DataRecord {
-  const record = readValue(message.value);
+  const record = toFields(message.value);
   const headers = Object.entries(message.headers ?? {}).map(([name, value]): [string, JsonValue] => [
     name,
     Array.isArray(value) ? value.map(toText) : toText(value),
@@ -42,36 +42,5 @@ export function toRecord(names: RecordFields, topic: string, partition: number, 
     ...(message.key === null ? [] : [[names.key, toText(message.key)] satisfies [string, JsonValue]]),
     ...(headers.length === 0 ? [] : [[names.headers, Object.fromEntries(headers)] satisfies [string, JsonValue]]),
   ];
-  return {
-    ...record,
-    ...Object.fromEntries(metadata.map(([name, value]) => [Object.hasOwn(record, name) ? `_${name}` : name, value])),
-  };
-}
-
-function readValue(value: Buffer | null): DataRecord {
-  if (value === null) return { message: null };
-  const written = decode(value);
-  if (written === undefined) return { message: value.toString('base64'), message_encoding: 'base64' };
-  try {
-    const parsed = parseExact(written);
-    if (isRecord(parsed)) return parsed;
-  } catch {
-    // Not JSON: treat it as text.
-  }
-  return { message: written };
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function decode(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function toText(value: Buffer | string | undefined): string {
-  if (!Buffer.isBuffer(value)) return value ?? '';
-  return decode(value) ?? value.toString('base64');
+  return withMetadata(record, metadata);
 }

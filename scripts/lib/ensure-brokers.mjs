@@ -1,0 +1,35 @@
+import { ensureProgram } from './ensure-program.mjs';
+import { onPath } from './on-path.mjs';
+
+// Debian installs some servers where only root's PATH leads.
+const found = (...names) => names.every((name) => onPath(name) ?? onPath(`/usr/sbin/${name}`));
+
+/** Ensures that the tests can start a Redis server, and use its own client. */
+export const ensureRedis = () =>
+  ensureProgram({
+    name: 'Redis',
+    find: () => found('redis-server', 'redis-cli'),
+    packages: ['redis-server', 'redis-tools'],
+    purpose: 'the tests with a Redis server',
+    advice: 'macOS: brew install redis',
+  });
+
+/** Ensures that the tests can start an MQTT broker, and use its own clients. */
+export const ensureMosquitto = () =>
+  ensureProgram({
+    name: 'Mosquitto',
+    find: () => found('mosquitto', 'mosquitto_pub', 'mosquitto_sub'),
+    packages: ['mosquitto', 'mosquitto-clients'],
+    purpose: 'the tests with an MQTT broker',
+    advice: 'macOS: brew install mosquitto',
+  });
+
+/** Ensures that the tests can start a NATS server. */
+export const ensureNats = () =>
+  ensureProgram({
+    name: 'NATS',
+    find: () => found('nats-server'),
+    packages: ['nats-server'],
+    purpose: 'the tests with a NATS server',
+    advice: 'macOS: brew install nats-server',
+  });
