@@ -285,6 +285,10 @@ export interface PollAwsSignature {
   secret_access_key: PollField;
   session_token?: PollField;
   region: PollTemplate;
+  /** Role that the key assumes (STS `AssumeRole`), if the setting is not empty. */
+  role_arn?: PollField;
+  /** What the trust policy of the role requires as `sts:ExternalId`. */
+  external_id?: PollField;
   /** Name of the service in the scope of the signature: `execute-api`. */
   service: string;
 }

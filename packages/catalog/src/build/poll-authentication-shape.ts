@@ -143,7 +143,7 @@ const single: Readonly<Record<string, Shape>> = {
   signature: object({ kind, steps: list(steps) }, { signed: object({}, carried), ...carried }),
   aws_sigv4: object(
     { kind, access_key_id: field, secret_access_key: secret, region: template, service: line },
-    { session_token: secret },
+    { session_token: secret, role_arn: setting, external_id: setting },
   ),
 };
 

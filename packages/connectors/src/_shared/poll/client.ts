@@ -234,14 +234,15 @@ export class PollClient {
     const body = await this.#body(response);
     const isRedirect = grant.redirect === 'manual' && status >= 300 && status <= 399;
     if (response.ok || isRedirect) return { headers, text, body, at: this.vendorClock.now() };
-    // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
-    if ([400, 401, 403].includes(status)) throw this.#refused(status);
+    if (kindOf(status) === 'permanent') throw this.#refused(status);
     throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
   }
 
-  #refused(status?: number): PollError {
+  #refused(status = 401): PollError {
     this.#guard?.refused(this.#options.clock.now());
-    return new PollError(statusFailure(401, this.subject), 'permanent', { ...(status !== undefined && { status }) });
+    // RFC 6749, 5.2: the status for an unknown client is 400 or 401.
+    const reason = [400, 401, 403].includes(status) ? 401 : status;
+    return new PollError(statusFailure(reason, this.subject), 'permanent', { status });
   }
 }
 

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { config, data, open, ORIGIN, records } from '../../../../../../test/support/poll-acme.js';
 import { START } from '../../../../../../test/support/poll-driver.js';
 import type { Received, Reply } from '../../../../../../test/support/vendor.js';
+import { awsAuthentication } from './aws-signature.js';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const pem = (type: 'pkcs1' | 'pkcs8') => rsa.privateKey.export({ type, format: 'pem' }).toString();
@@ -242,4 +243,71 @@ test.each([
   const authentication = { kind: 'jwt', key: '/secrets/key', key_format: format } as const;
   const opened = open({ authentication }, () => data(), { secrets: { key } });
   await expect(opened).rejects.toMatchObject({ code: 'invalid_config', message });
+});
+
+/** The response of the documentation: https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
+test('assumes a role in AWS, and signs with its credentials until they expire', async () => {
+  let now = START;
+  const sts: Pick<Received, 'url' | 'headers' | 'body'>[] = [];
+  const authentication = awsAuthentication(
+    {
+      kind: 'aws_sigv4',
+      access_key_id: '/settings/key_id',
+      secret_access_key: '/secrets/key',
+      region: '{{/settings/region}}',
+      role_arn: '/settings/role',
+      external_id: '/settings/external',
+      service: 'securityhub',
+    },
+    {
+      config: {
+        settings: {
+          key_id: 'AKIDEXAMPLE',
+          region: 'eu-west-1',
+          role: 'arn:aws:iam::123456789012:role/r',
+          external: 'org-1',
+        },
+        secrets: { key: 'canary' },
+      },
+      subject: { product: 'AWS' },
+      base: new URL('https://securityhub.eu-west-1.amazonaws.com'),
+      now: () => now,
+      vendorNow: () => now,
+      refused: () => expect.unreachable(),
+      requester: ({ url, headers, body = '' }) => {
+        sts.push({ url: url.href, headers: Object.fromEntries(headers), body });
+        const text = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
+          <AssumedRoleUser><Arn>arn:aws:sts::123456789012:assumed-role/demo/TestAR</Arn></AssumedRoleUser>
+          <Credentials><AccessKeyId>ASIAIOSFODNN7EXAMPLE</AccessKeyId>
+          <SecretAccessKey>wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY</SecretAccessKey>
+          <SessionToken>AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQW==</SessionToken>
+          <Expiration>2026-03-10T13:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
+        return Promise.resolve({ headers: new Headers(), text, body: undefined, at: now });
+      },
+    },
+  );
+  const signed = async (): Promise<Headers> => {
+    const request = {
+      method: 'GET',
+      url: new URL('https://securityhub.eu-west-1.amazonaws.com/findings'),
+      headers: new Headers(),
+    };
+    await authentication.sign(request, new AbortController().signal);
+    return request.headers;
+  };
+  const headers = await signed();
+  await signed();
+  expect(sts).toHaveLength(1);
+  expect(sts[0]?.url).toBe('https://sts.eu-west-1.amazonaws.com/');
+  expect(sts[0]?.headers['authorization']).toContain('Credential=AKIDEXAMPLE/20260310/eu-west-1/sts/aws4_request');
+  expect(Object.fromEntries(new URLSearchParams(sts[0]?.body))).toMatchObject({
+    Action: 'AssumeRole',
+    RoleArn: 'arn:aws:iam::123456789012:role/r',
+    ExternalId: 'org-1',
+  });
+  expect(headers.get('authorization')).toContain('Credential=ASIAIOSFODNN7EXAMPLE/20260310/eu-west-1/securityhub/');
+  expect(headers.get('x-amz-security-token')).toMatch(/^AQoDYXdzEPT/);
+  now += 3_600_000;
+  await signed();
+  expect(sts).toHaveLength(2);
 });
