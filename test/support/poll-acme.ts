@@ -9,6 +9,8 @@ import { startVendor, type Received, type Reply } from './vendor.js';
  * about.
  */
 export const ORIGIN = 'https://api.acme.example';
+/** Origin of Acme's files. */
+export const FILES = 'https://files.storage.example';
 export const stream: PollStream = {
   name: 'events',
   path: '/events',
@@ -77,7 +79,7 @@ export async function open(
   });
   onTestFinished(() => server.close());
   const elsewhere: string[] = [];
-  const egress = leadTo(server.origin, [ORIGIN], (origin) => elsewhere.push(origin));
+  const egress = leadTo(server.origin, [ORIGIN, FILES], (origin) => elsewhere.push(origin));
   const create = createPollInput({ ...poll, ...definition });
   const driver = new Driver(() => {
     const input = create({ ...config, ...given }, { type, egress, clock });

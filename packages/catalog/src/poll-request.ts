@@ -1,4 +1,5 @@
 /** Requests of a `poll` definition. `poll.ts` describes the templates. */
+import type { PollResponseRule } from './poll-responses.js';
 
 /** String with `{{...}}` placeholders. */
 export type PollTemplate = string;
@@ -82,6 +83,13 @@ export interface PollRequest {
   body?: { readonly [name: string]: PollBody } | readonly PollBody[];
   /** Body in the format of an HTML form. */
   form?: Readonly<Record<string, PollParameter>>;
+  /**
+   * Hosts, with their subdomains, of files that the response may redirect to, such as
+   * `s3.amazonaws.com`. Files are read without credentials.
+   */
+  download_hosts?: readonly string[];
+  /** What responses mean. The first rule that matches applies, before those of the definition. */
+  responses?: readonly PollResponseRule[];
   /**
    * GraphQL query, sent as JSON. A response with `errors` is a failure, whatever its status. The
    * query is sent as it is written: values go into `variables`.

@@ -12,6 +12,7 @@
 
 import type { PollAuthentication } from './poll-authentication.js';
 import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollTimeForm } from './poll-request.js';
+import type { PollRate, PollResponseRule } from './poll-responses.js';
 
 /** Where the records are in a response. */
 export interface PollRecordList {
@@ -115,27 +116,6 @@ export interface PollStream extends PollRequest {
   cursor: PollCursor;
 }
 
-export interface PollRate {
-  /** Header with the number of remaining requests. At 0, no request is sent until `reset`. */
-  remaining?: string;
-  reset?: string;
-  /** Format of `reset`: a time in seconds since 1970 (`epoch`), or seconds from now (`seconds`). */
-  reset_form?: 'epoch' | 'seconds';
-  /** Seconds to wait when the vendor throttles without a time. Default 60. */
-  wait_seconds?: number;
-  /** Responses other than 429 that mean throttling. */
-  throttled?: readonly PollThrottled[];
-  /** Setting with the customer's own rate limit: `{ rate, unit }`. */
-  limit?: PollField;
-}
-
-/**
- * A response with this status and either this header (with the value `is`), or one of these strings
- * at `path` of its body.
- */
-export type PollThrottled =
-  { status: number; header: string; is?: string } | { status: number; path: PollPath; in: readonly string[] };
-
 export interface PollDefinition {
   /**
    * What the definition was tested against: `documented`, requests and responses of the vendor's
@@ -158,6 +138,8 @@ export interface PollDefinition {
   /** Setting with a cron schedule in UTC, used instead of `interval_seconds`. */
   schedule?: PollField;
   rate?: PollRate;
+  /** What responses mean, in addition to the rules of a request. */
+  responses?: readonly PollResponseRule[];
   streams: readonly PollStream[];
   /**
    * Request of the connection test. The response must contain records, or an empty list. `since` and `until` are the

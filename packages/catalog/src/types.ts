@@ -6,6 +6,7 @@ import type { PollDefinition } from './poll.js';
 export type * from './delivery.js';
 export type * from './oauth.js';
 export type * from './poll-request.js';
+export type * from './poll-responses.js';
 export type * from './poll.js';
 export type * from './poll-authentication.js';
 

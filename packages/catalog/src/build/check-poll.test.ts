@@ -117,6 +117,12 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/records/add`, { a: '/data/*/b' }, `${stream}/records/add/a`, 'has more "*"'],
   [`${stream}/csv`, { delimiter: ';' }, `${stream}/csv`, 'is for the format "csv"'],
   [`${stream}/format`, 'lines', `${stream}/records/path`, 'a response in lines is a list'],
+  [`${stream}/download_hosts`, ['com'], `${stream}/download_hosts/0`, 'must be the name of a host'],
+  [`${stream}/responses`, [{ means: 'empty' }], `${stream}/responses/0`, 'matches every response'],
+  [`${stream}/responses`, [{ status: 200, means: 'retry' }], `${stream}/responses/0`, 'rejects every success'],
+  [`${stream}/responses`, [{ status: 400, in: ['a'], means: 'retry' }], `${stream}/responses/0`, 'compares no value'],
+  ['/poll/responses', [{ status: 404, means: 'stop' }], '/poll/responses/0/means', 'must be "accepted"'],
+  ['/poll/rate/quotas', [{ remaining: 'x' }], '/poll/rate/quotas/0', 'needs "reset"'],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 

@@ -2,6 +2,7 @@
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { line, path, setting, template } from './poll-primitives.js';
+import { responses } from './poll-responses-shape.js';
 import { list, map, object, some, text, word, yes, type Shape } from './shape.js';
 
 /** JSON with templates. */
@@ -58,6 +59,8 @@ export const request = {
     headers: map(template),
     body: container,
     form: map(parameterValue),
+    download_hosts: list(text(/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/, 'the name of a host, like "s3.amazonaws.com"')),
+    responses,
     graphql: object({ query: text(/\S/, 'a GraphQL query') }, { variables: map(json) }),
   },
 };

@@ -1,7 +1,8 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
 import { authenticationShape } from './poll-authentication-shape.js';
-import { line, name, parameter, path, setting, template } from './poll-primitives.js';
+import { parameter, path, setting, template } from './poll-primitives.js';
 import { address, recordList, request } from './poll-request-shape.js';
+import { rate, responses } from './poll-responses-shape.js';
 import { oneOf } from './problem.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { kinds, list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
@@ -70,15 +71,6 @@ const stream = object(
   },
 );
 
-const status = whole(200, 599);
-const throttled: Shape = (value, pointer, complain) => {
-  const byHeader = typeof value === 'object' && value !== null && 'header' in value;
-  const shape = byHeader
-    ? object({ status, header: name }, { is: line })
-    : object({ status, path, in: list(text(/\S/, 'a text')) });
-  shape(value, pointer, complain);
-};
-
 export const pollShape = object(
   {
     verified: word('documented', 'independent', 'live'),
@@ -93,16 +85,7 @@ export const pollShape = object(
     time_zone: zone,
     interval_seconds: whole(10, 86_400),
     schedule: setting,
-    rate: object(
-      {},
-      {
-        remaining: name,
-        reset: name,
-        reset_form: word('epoch', 'seconds'),
-        wait_seconds: whole(1, 3_600),
-        throttled: list(throttled),
-        limit: setting,
-      },
-    ),
+    rate,
+    responses,
   },
 );

@@ -22,6 +22,24 @@ export async function parseBody(bytes: Buffer, format: BodyFormat): Promise<Json
   return [first ?? [], ...more].flatMap((value) => (isList(value) ? value : [value]));
 }
 
+/** Parses the body of a response; `undefined` if it does not have the format. */
+export async function parsedBody(response: Response, format: BodyFormat): Promise<JsonValue | undefined> {
+  try {
+    return await parseBody(Buffer.from(await response.arrayBuffer()), format);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `Accept` header by format. */
+export const ACCEPTED: Readonly<Record<NonNullable<BodyFormat['format']>, string>> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson, application/json, */*',
+  csv: 'text/csv, */*',
+  xml: 'application/xml, text/xml, */*',
+  lines: 'text/plain, */*',
+};
+
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
 
 /** Decodes UTF-8, or UTF-16 as Microsoft products export it, without the byte order mark. */

@@ -1,6 +1,6 @@
 import { setAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { PollRequest, PollTemplate } from '@connector-frame/catalog/types';
+import type { PollRequest, PollResponseRule, PollTemplate } from '@connector-frame/catalog/types';
 import type { BodyFormat } from './body-format.js';
 import { fillBody } from './body-template.js';
 import { setHeader } from './signing.js';
@@ -16,13 +16,19 @@ export interface PollCall {
   body?: { json: JsonValue } | { form: URLSearchParams };
   /** Format of the response. */
   format: BodyFormat;
+  /** Hosts of files that the response may redirect to. */
+  downloads?: readonly string[];
+  /** What responses mean, before the rules of the definition. */
+  responses?: readonly PollResponseRule[];
+  /** Not the first page: a response without records could also mean that its token has expired. */
+  continued?: true;
   /** The response reports errors as GraphQL does. */
   graphql?: true;
 }
 
 /** Returns the method and the body of a request. */
 export function callOf(request: PollRequest, url: URL, values: Values): PollCall {
-  const { body, form, graphql, format, csv } = request;
+  const { body, form, graphql, format, csv, responses, download_hosts: downloads } = request;
   const content: Pick<PollCall, 'body' | 'graphql'> =
     graphql !== undefined
       ? {
@@ -40,6 +46,8 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
     method,
     url,
     format: responds,
+    ...(responses && { responses }),
+    ...(downloads && { downloads }),
     ...(request.headers && { headers: headersOf(request.headers, values) }),
     ...content,
   };

@@ -14,10 +14,11 @@ import { statusFailure, unexpected, unreachable, type Subject } from '../connect
 import { failed } from '../connection-test/outcome.js';
 import { addressField, addressOf, readAddress } from './address.js';
 import { selectedMethod, createAuthentication, secretsOf } from './authentication.js';
-import { parseBody, type BodyFormat } from './body-format.js';
+import { ACCEPTED, parsedBody, type BodyFormat } from './body-format.js';
 import { isPassword, SignInGuard } from './authentication/sign-in-guard.js';
 import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
-import { rejectGraphqlErrors } from './graphql-errors.js';
+import { failureOf, interpret, type ResponseParts } from './response-rules.js';
+import { isDownload, redirectTarget } from './download.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
@@ -159,9 +160,9 @@ export class PollClient {
     const first = await this.#send(call, signal);
     // A token may be revoked before it expires.
     const response = this.#authentication.renew(first) ? await this.#send(call, signal) : first;
-    if (response.ok) this.#guard?.reset();
-    else if (response.status === 401) this.#guard?.refused(this.#options.clock.now());
-    return this.#read(response, call);
+    const result = await this.#read(await this.#followDownload(response, call, signal), call);
+    this.#guard?.reset();
+    return result;
   }
 
   async #send(call: PollCall, signal: AbortSignal): Promise<Response> {
@@ -179,7 +180,22 @@ export class PollClient {
     await this.#authentication.sign(request, signal);
     const { url, body } = request;
     // Polling only reads, whatever the method.
-    return this.#exchange(url, { method, headers, signal, repeatable: true, ...(body !== undefined && { body }) });
+    return this.#exchange(url, {
+      method,
+      headers,
+      signal,
+      repeatable: true,
+      ...(body !== undefined && { body }),
+      ...(call.downloads && { redirect: 'manual' }),
+    });
+  }
+
+  /** Follows a redirect to a file, if the definition allows it, without credentials. */
+  async #followDownload(response: Response, { url, downloads }: PollCall, signal: AbortSignal): Promise<Response> {
+    const target = downloads && redirectTarget(response, url);
+    if (!target) return response;
+    if (!isDownload(target, downloads)) throw new PollError(unreachable('redirected', this.subject), 'permanent');
+    return this.#exchange(target, { headers: new Headers({ accept: '*/*' }), signal });
   }
 
   async #exchange(
@@ -200,16 +216,28 @@ export class PollClient {
     }
   }
 
-  async #read(response: Response, { url, graphql, format }: PollCall): Promise<PollResponse> {
+  async #read(response: Response, call: PollCall): Promise<PollResponse> {
+    const { rate = {}, responses = [] } = this.#options.poll;
+    const { url, graphql, format, continued } = call;
     const { status, headers } = response;
     this.vendorClock.observe(headers);
-    const body = await this.#body(response, response.ok ? format : {});
-    if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
+    const parts = { status, headers, body: await parsedBody(response, response.ok ? format : {}) };
+    const found = interpret([...(call.responses ?? []), ...responses], parts, graphql === true);
+    const result = { url, headers, format: format.format ?? 'json' };
+    // Of a page token that has expired, it must not end the pages.
+    if (found.means === 'empty' && !(continued && !response.ok)) return { ...result, status: 204, body: null };
+    if (found.means === undefined || found.means === 'throttled')
+      this.#rejectThrottled(parts, found.means === 'throttled');
+    if (found.means === 'invalid_credentials' || (found.means === undefined && status === 401))
+      this.#guard?.refused(this.#options.clock.now());
+    if (found.means === undefined || found.means === 'empty') {
+      if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
+    } else if (found.means !== 'accepted') throw failureOf(found, status, this.subject);
+    const body = parts.body ?? (response.ok ? undefined : null);
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
-    if (graphql) rejectGraphqlErrors(body, this.subject);
-    const resetMs = quotaResetDelay(this.#options.poll.rate ?? {}, headers, this.#options.clock.now());
+    const resetMs = quotaResetDelay(rate, headers, this.#options.clock.now());
     if (resetMs !== undefined) this.#rateLimiter.block(resetMs);
-    return { url, status, headers, format: format.format ?? 'json', body };
+    return { ...result, status: response.ok ? status : 204, body };
   }
 
   /**
@@ -219,11 +247,18 @@ export class PollClient {
    */
   async #body(response: Response, format: BodyFormat = {}): Promise<JsonValue | undefined> {
     const { status, headers } = response;
-    const body = await parsed(response, format);
-    const afterMs = throttleDelay(this.#options.poll.rate ?? {}, { status, headers, body }, this.#options.clock.now());
-    if (afterMs === undefined) return body;
+    const body = await parsedBody(response, format);
+    this.#rejectThrottled({ status, headers, body });
+    return body;
+  }
+
+  /** @throws PollError `rate_limited` */
+  #rejectThrottled(response: ResponseParts, isThrottled = false): void {
+    const { poll, clock } = this.#options;
+    const afterMs = throttleDelay(poll.rate ?? {}, response, clock.now(), isThrottled);
+    if (afterMs === undefined) return;
     this.#rateLimiter.block(afterMs);
-    throw this.#rateLimiter.throttled(afterMs, status);
+    throw this.#rateLimiter.throttled(afterMs, response.status);
   }
 
   async #grant({ method = 'POST', ...grant }: Grant, signal: AbortSignal): Promise<GrantResponse> {
@@ -248,19 +283,3 @@ export class PollClient {
 
 const kindOf = (status: number): FailureKind =>
   status >= 500 || status === 408 || status < 400 ? 'retry' : 'permanent';
-
-async function parsed(response: Response, format: BodyFormat): Promise<JsonValue | undefined> {
-  try {
-    return await parseBody(Buffer.from(await response.arrayBuffer()), format);
-  } catch {
-    return undefined;
-  }
-}
-
-const ACCEPTED: Readonly<Record<NonNullable<BodyFormat['format']>, string>> = {
-  json: 'application/json',
-  ndjson: 'application/x-ndjson, application/json, */*',
-  csv: 'text/csv, */*',
-  xml: 'application/xml, text/xml, */*',
-  lines: 'text/plain, */*',
-};

@@ -32,10 +32,15 @@ export function pageCall(
     const { kind, parameter } = pagination;
     const from = position ?? (kind === 'page' ? String(pagination.first) : undefined);
     const isNumber = kind === 'page' || kind === 'offset';
-    return from === undefined ? first : withParameter(first, parameter, isNumber ? Number(from) : from);
+    if (from === undefined) return first;
+    return {
+      ...withParameter(first, parameter, isNumber ? Number(from) : from),
+      ...(!isNumber && { continued: true }),
+    };
   }
-  const url = position === undefined ? first.url : client.ownUrl(position, first.url);
-  return url && { ...first, url };
+  if (position === undefined) return first;
+  const url = client.ownUrl(position, first.url);
+  return url && { ...first, url, continued: true };
 }
 
 /**

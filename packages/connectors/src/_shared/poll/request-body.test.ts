@@ -156,7 +156,7 @@ describe('GraphQL', () => {
   test.each([
     [
       { errors: [{ message: 'canary' }], data: { events: { nodes: [] } } },
-      { code: 'rejected', kind: 'retry' },
+      { code: 'upstream_error', kind: 'retry' },
     ],
     [
       { errors: [{ message: 'canary', extensions: { code: 'UNAUTHENTICATED' } }], data: null },
