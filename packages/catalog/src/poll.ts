@@ -1,17 +1,21 @@
 /**
  * Declarative definition of an input that polls its vendor's HTTP API: data only, no code. Its
- * requests are in `poll-request.ts`, `authentication` in `poll-authentication.ts`.
+ * requests are in `poll-request.ts`, `authentication` in `poll-authentication.ts`, pages and cursors in
+ * `poll-pages.ts`, streams of several requests in `poll-steps.ts`.
  *
  * A template is a string with `{{...}}` placeholders: `{{/settings/account_id}}` is a setting,
  * `{{since}}` and `{{until}}` are the bounds of the requested time window (`{{since:seconds}}` in
- * another format), `{{after}}` is the ID of the last record, `{{each}}` is an ID of the list that
- * the stream is read for, and `{{page_size}}` is the page size of the stream. A query parameter, or
+ * another format), `{{after}}` is the ID of the last record, `{{page_size}}` is the page size of the
+ * stream, and `poll-steps.ts` documents `{{each}}`, `{{parent}}`, `{{/record/...}}`, `{{ids}}`,
+ * `{{job}}` and `{{part}}`. A query parameter, or
  * a part of one, is omitted if its template refers to a value that does not exist. Secrets are
  * allowed in `authentication` only.
  */
 
 import type { PollAuthentication } from './poll-authentication.js';
 import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollTimeForm } from './poll-request.js';
+import type { PollCursor, PollPagination } from './poll-pages.js';
+import type { PollDetail, PollEach, PollJob } from './poll-steps.js';
 import type { PollRate, PollResponseRule } from './poll-responses.js';
 
 /** Where the records are in a response. */
@@ -51,67 +55,17 @@ export interface PollRecords extends PollRecordList {
   only?: { path: PollPath; field: PollField };
 }
 
-/**
- * `parameter` is the name of a query parameter, or a JSON Pointer into the body: `/page/cursor`,
- * `/variables/after` with `graphql`, `/cursor` for a field of a `form`.
- */
-export type PollPagination =
-  | { kind: 'none' }
-  /** `Link: <...>; rel="next"` (RFC 8288). */
-  | { kind: 'link_header' }
-  /**
-   * A string in the response, or several joined with a comma, sent as a parameter. `more` is the
-   * path of a boolean that is `false` on the last page, although there may be a token.
-   */
-  | { kind: 'body_cursor'; path: PollPath; parameter: string; more?: PollPath }
-  /** A URL in the response. With `parameter`, only that query parameter is taken from it. */
-  | { kind: 'body_url'; path: PollPath; parameter?: string }
-  /** Zero-based index of the first record. Ends with a page that is not full. */
-  | { kind: 'offset'; parameter: string }
-  /** Page number. Ends with a page that is not full. */
-  | { kind: 'page'; parameter: string; first: number };
-
-export type PollCursor =
-  /** Overlapping time windows. Records already seen in the overlap are not delivered again. */
-  | {
-      kind: 'time';
-      /** Setting with the start time. Absent or empty: now. */
-      start?: PollField;
-      /** Seconds by which each window reaches back, so that late records are found. */
-      overlap_seconds: number;
-      /** Longest window that the vendor accepts, in seconds. */
-      longest_seconds?: number;
-      /** The vendor accepts whole days only. Records older than requested are filtered out. */
-      whole_days?: true;
-      /**
-       * Seconds for which the vendor keeps records. No older ones are requested: a back-fill starts
-       * there.
-       */
-      retention_seconds?: number;
-      /** Number of records remembered for the overlap. Default 20,000. */
-      seen?: number;
-      /**
-       * `again`: page cursors expire; after a stop, the window is read again from its beginning.
-       */
-      resume?: 'again';
-    }
-  /**
-   * The vendor returns a next link even if there are no more records; the next poll continues
-   * there.
-   */
-  | { kind: 'link'; start?: PollField; overlap_seconds: number; retention_seconds?: number; seen?: number }
-  /** Records are sorted by ascending ID, and `{{after}}` requests those after the last one. */
-  | { kind: 'id' }
-  /** Reads everything on each poll. */
-  | { kind: 'none' };
-
 export interface PollStream extends PollRequest {
   /** Part of the stored cursor: renaming a stream starts it over. */
   name: string;
   page_size: number;
-  /** Reads the stream once for each ID of this list, as `{{each}}`. */
-  each?: PollRequest & { records: { path: PollPath; id: PollPath }; page_size: number; pagination: PollPagination };
+  /** Reads the stream once for each entry of a list, as `{{each}}`. */
+  each?: PollEach;
+  /** Reads the result of an export instead of records that are there at any time. */
+  job?: PollJob;
   records: PollRecords;
+  /** Completes each new record by another request. */
+  detail?: PollDetail;
   pagination: PollPagination;
   cursor: PollCursor;
 }

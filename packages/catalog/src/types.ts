@@ -4,6 +4,8 @@ import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
 
 export type * from './delivery.js';
+export type * from './poll-pages.js';
+export type * from './poll-steps.js';
 export type * from './oauth.js';
 export type * from './poll-request.js';
 export type * from './poll-responses.js';

@@ -70,7 +70,6 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/records/time`, undefined, `${stream}/records`, 'needs "time"'],
   [`${stream}/records/path`, 'data', `${stream}/records/path`, 'must be a pointer into the response'],
   [`${stream}/cursor/longest_seconds`, 100, `${stream}/cursor/longest_seconds`, 'at least twice the overlap'],
-  [`${stream}/cursor`, { kind: 'link', overlap_seconds: 60 }, `${stream}/cursor`, 'follows a link'],
   [`${stream}/cursor`, { kind: 'id' }, `${stream}/pagination`, 'must be "none"'],
   [`${stream}/pagination/parameter`, undefined, `${stream}/pagination`, 'needs "parameter"'],
   [`${stream}/pagination/parameter`, '/page/cursor', `${stream}/pagination/parameter`, 'points into the body'],
@@ -125,6 +124,67 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ['/poll/rate/quotas', [{ remaining: 'x' }], '/poll/rate/quotas/0', 'needs "reset"'],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
+
+const [first] = goodPoll.streams;
+const request = { path: '/x' };
+const streams: [changes: object, at: string, message: string][] = [
+  [{ pagination: { kind: 'none' }, cursor: { kind: 'link', overlap_seconds: 60 } }, '/cursor', 'follows a link'],
+  [{ pagination: { kind: 'none' }, cursor: { kind: 'continue' } }, '/cursor', 'the pagination must give one'],
+  [{ cursor: { kind: 'continue', first: { path: '/{{since}}', token: '/t' } } }, '/cursor/first/path', "can't say"],
+  [{ cursor: { kind: 'id', order: 'descending', more: '/more' } }, '/cursor', 'only without "order"'],
+  [{ query: {}, cursor: { kind: 'time', overlap_seconds: 60 } }, '', 'must say {{since}}'],
+  [{ pagination: { kind: 'offset', parameter: 'skip', total_pages: '/n' } }, '/pagination/total_pages', 'is not known'],
+  [{ each: { values: [] } }, '/each/values', 'must be a list'],
+  [{ each: { setting: '/settings/none' } }, '/each/setting', 'names /settings/none, which is no field'],
+  [{ each: { values: ['a'] } }, '/each', 'nothing says {{each}}'],
+  [{ detail: { path: '/all' } }, '/detail', 'must say {{/record/...}}'],
+  [{ detail: { path: '/a/{{/record/id}}', base_url: 'https://{{/record/host}}' } }, '/detail/base_url', 'no field'],
+  [{ path: '/{{/record/id}}' }, '/path', 'names /record/id, which is no field'],
+  [{ detail: { path: '/a', query: { i: '{{ids}}' }, batch: 5, records: { path: '' } } }, '/records', 'one "id"'],
+  [
+    { job: { start: { ...request, id: '/id' }, every_seconds: 60, parts: { path: '/p' } } },
+    '/job/parts',
+    'add "status"',
+  ],
+  [
+    { job: { start: { ...request, id: '/id' }, every_seconds: 60, status: { ...request, value: '/s', done: ['x'] } } },
+    '/job/status',
+    'must say {{job}}',
+  ],
+];
+
+test.each(streams)('reports a stream with %j at %s', (changes, at, message) => {
+  expect(told(setAt(good, stream, { ...first, ...changes }))).toContainEqual(
+    expect.stringMatching(`^${escape(`${FILE}#${stream}${at}: `)}.*${escape(message)}`),
+  );
+});
+
+test('accepts parents of two levels, details and exports', () => {
+  const list = { page_size: 10, records: { path: '/data', id: '/id' }, pagination: { kind: 'none' } };
+  const nested = {
+    ...first,
+    each: { ...list, path: '/orgs/{{parent}}/teams', each: { ...list, path: '/orgs' } },
+    path: '/orgs/{{parent}}/teams/{{each}}/events',
+    detail: { path: '/events/{{/record/id}}' },
+  };
+  const exported = {
+    ...first,
+    query: {},
+    records: { path: '/data', id: '/id', time: '/at' },
+    pagination: { kind: 'none' },
+    cursor: { kind: 'time', overlap_seconds: 60 },
+    path: '/exports/{{job}}/{{part}}',
+    job: {
+      start: { path: '/exports', body: { since: '{{since}}' }, id: '/id' },
+      status: { path: '/exports/{{job}}', value: '/status', done: ['done'] },
+      parts: { path: '/parts' },
+      every_seconds: 3_600,
+    },
+    detail: { path: '/events', query: { id: { list: 'ids' } }, batch: 20, records: { path: '/data', id: '/id' } },
+  };
+  expect(told(setAt(good, stream, nested))).toEqual([]);
+  expect(told(setAt(good, stream, exported))).toEqual([]);
+});
 
 test.each(spoiled)('reports %s = %j at %s', (pointer, value, at, message) => {
   expect(told(setAt(good, pointer, value))).toContainEqual(

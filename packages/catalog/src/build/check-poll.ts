@@ -5,24 +5,18 @@
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { checkAddresses, checkListSettings, isAddress, valuesOfChoice } from './check-poll-fields.js';
 import { checkAuthentication } from './check-poll-authentication.js';
-import { checkRecords, checkRequest, templatesOf } from './check-poll-request.js';
+import { checkRecords, checkRequest } from './check-poll-request.js';
+import { checkStream } from './check-poll-stream.js';
+import { templatesWithNames, TIMES } from './poll-names.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
 import { discriminatorOf, isUnion } from '../validate/schema.js';
 
-const TIMES = ['since', 'until'];
-
-/** Returns the names that templates of a stream may use besides settings. */
-function namesOf(stream: PollStream): string[] {
-  const { kind } = stream.cursor;
-  return [
-    'page_size',
-    ...(stream.each ? ['each'] : []),
-    ...(kind === 'time' ? TIMES : kind === 'link' ? ['since'] : kind === 'id' ? ['after'] : []),
-  ];
-}
+/** Whether a stream always has a position to continue from. */
+const hasPosition = ({ cursor, job }: PollStream): boolean =>
+  ['link', 'continue', 'id'].includes(cursor.kind) || job !== undefined;
 
 /** Checks the `poll` of a type. Its shape must already be valid. */
 export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
@@ -42,7 +36,7 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
     if (names.indexOf(stream.name) < index) add(`${at}/name`, 'is the name of two streams');
     checkStream(stream, (pointer, message) => add(at + pointer, message));
   });
-  if (poll.schedule !== undefined && poll.streams.some(({ cursor }) => cursor.kind === 'link' || cursor.kind === 'id'))
+  if (poll.schedule !== undefined && poll.streams.some(hasPosition))
     add('/schedule', 'is for streams with the cursor "time" or "none": the others always have a place to go on from');
   for (const [index, url] of poll.documentation.entries())
     if (!URL.canParse(url)) add(`/documentation/${String(index)}`, 'is no address');
@@ -50,6 +44,10 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
 }
 
 type Add = (pointer: string, message: string) => void;
+
+/** Whether a placeholder is a value of the record whose detail is requested; never in an address. */
+const isOfRecord = (name: string, pointer: string): boolean =>
+  name.startsWith('/record/') && /^\/streams\/\d+\/detail\/(?!base_url)/.test(pointer);
 
 /** Checks that pointers in the definition, on their own or inside templates, refer to fields. */
 function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): void {
@@ -63,7 +61,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   for (const { pointer, text } of textsIn(poll, '')) {
     const named = /^\/(?:settings|secrets)\//.test(text)
       ? [text]
-      : placeholdersIn(text).filter((name) => name.startsWith('/'));
+      : placeholdersIn(text).filter((name) => name.startsWith('/') && !isOfRecord(name, pointer));
     for (const path of named) {
       if (!known.has(path)) add(pointer, `names ${path}, which is no field of this type`);
       if (
@@ -99,36 +97,8 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
   };
   check(rest, '', []);
   check(test, '/check', TIMES);
-  streams.forEach(({ each, ...stream }, index) => {
-    const at = `/streams/${String(index)}`;
-    check(each, `${at}/each`, ['page_size']);
-    check(stream, at, namesOf(each ? { ...stream, each } : stream));
+  streams.forEach((stream, index) => {
+    for (const { pointer, value, names } of templatesWithNames(stream))
+      check(value, `/streams/${String(index)}${pointer}`, names);
   });
-}
-
-function checkStream(stream: PollStream, add: Add): void {
-  const { cursor, pagination, records, each } = stream;
-  checkRequest(stream, add);
-  checkRecords(stream, add);
-  if (each) checkRequest(each, (pointer, message) => add(`/each${pointer}`, message));
-  const used = new Set(
-    [...textsIn(templatesOf(stream), '')].flatMap(({ text }) => placeholdersIn(text).map((name) => name.split(':')[0])),
-  );
-  if (stream.each && !used.has('each')) add('/each', 'is read, but nothing says {{each}}');
-  if (cursor.kind === 'time' || cursor.kind === 'link') {
-    if (records.time === undefined) add('/records', 'needs "time": the cursor follows it');
-    if (!used.has('since')) add('', 'must say {{since}}, or everything is read again each time');
-  }
-  if (cursor.kind === 'time' && cursor.longest_seconds !== undefined) {
-    if (!used.has('until')) add('', 'must say {{until}}, or a stretch has no end');
-    if (cursor.longest_seconds < 2 * cursor.overlap_seconds)
-      add('/cursor/longest_seconds', 'must be at least twice the overlap, or the cursor hardly moves');
-  }
-  if (cursor.kind === 'link' && pagination.kind !== 'link_header' && pagination.kind !== 'body_url')
-    add('/cursor', 'follows a link: the pagination must give one');
-  if (cursor.kind === 'id') {
-    if (pagination.kind !== 'none') add('/pagination', 'must be "none": records behind the last id are the next page');
-    if (typeof records.id !== 'string') add('/records', 'needs one "id": the cursor follows it');
-    if (!used.has('after')) add('', 'must say {{after}}');
-  }
 }

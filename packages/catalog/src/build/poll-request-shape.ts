@@ -5,6 +5,8 @@ import { line, path, setting, template } from './poll-primitives.js';
 import { responses } from './poll-responses-shape.js';
 import { list, map, object, some, text, word, yes, type Shape } from './shape.js';
 
+const listed = text(/^(?:ids|\/settings\/[^/]+(?:\/[^/]+)*)$/, 'the pointer of a setting, "/settings/..."');
+
 /** JSON with templates. */
 const json: Shape = (value, pointer, complain) => {
   if (typeof value === 'string' || Array.isArray(value) || isPlain(value)) {
@@ -33,7 +35,7 @@ const parameterValue: Shape = (value, pointer, complain) => {
   if (typeof value === 'number' || typeof value === 'boolean') return;
   const shape = isPlain(value)
     ? object(
-        { list: Array.isArray(value['list']) ? list(template) : setting },
+        { list: Array.isArray(value['list']) ? list(template) : listed },
         { join: text(/^.{1,5}$/, 'a separator'), item: template },
       )
     : some(template);

@@ -138,6 +138,11 @@ export class PollClient {
     );
   }
 
+  /** Path of the base URL, without a slash at the end. */
+  get basePath(): string {
+    return this.#base.pathname.replace(/\/$/, '');
+  }
+
   /**
    * Parses a link from the response to `from`; `undefined` unless it has the same origin, or that of the
    * host that the vendor named when signing in.

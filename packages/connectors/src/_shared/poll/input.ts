@@ -3,7 +3,7 @@ import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
 import { PollClient } from './client.js';
-import { listEntries } from './list-entries.js';
+import { readEntries, type Entry } from './entries.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
 import { isDue } from './schedule.js';
@@ -73,7 +73,7 @@ class PollInput implements PageInput {
     let state = before;
     let failure: unknown;
     for (const stream of this.#poll.streams) {
-      const entries = stream.each ? await listEntries(stream.each, this.#client, this.#config, signal) : [undefined];
+      const entries = stream.each ? await readEntries(stream.each, this.#client, this.#config, signal) : [undefined];
       state = { ...state, streams: withoutRemoved(state.streams, stream, entries) };
       for (const each of entries) {
         const key = keyOf(stream, each);
@@ -109,7 +109,7 @@ class PollInput implements PageInput {
   #isDue({ ran, streams }: PollState, now: number): boolean {
     if (this.#schedule === undefined || ran === undefined) return true;
     // Finish a run that was interrupted.
-    if (Object.values(streams).some(({ place }) => place !== undefined)) return true;
+    if (Object.values(streams).some(({ place, job }) => (place ?? job) !== undefined)) return true;
     // A clock that was put back makes earlier checks meaningless.
     if (this.#checkedUntil > now) this.#checkedUntil = 0;
     const due = isDue(this.#schedule, Math.max(ran, this.#checkedUntil), now);
@@ -128,14 +128,14 @@ class PollInput implements PageInput {
   }
 }
 
-const keyOf = (stream: PollStream, each: string | undefined): string =>
-  each === undefined ? stream.name : `${stream.name}/${each}`;
+const keyOf = ({ name }: PollStream, each: Entry | undefined): string =>
+  [name, each?.parent, each?.id].filter((part) => part !== undefined).join('/');
 
 /** Drops the state of list entries that no longer exist, so that the cursor does not grow. */
 function withoutRemoved(
   streams: PollState['streams'],
   stream: PollStream,
-  entries: readonly (string | undefined)[],
+  entries: readonly (Entry | undefined)[],
 ): PollState['streams'] {
   const known = new Set(entries.map((each) => keyOf(stream, each)));
   return Object.fromEntries(

@@ -1,8 +1,11 @@
 import type { PollPagination } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
+import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { failed } from '../connection-test/outcome.js';
 import { withParameter, type PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
+import { escapePlus, nextLink, parameterOf } from './next-link.js';
+import { hasNext, isEnd } from './page-end.js';
 import { PollError } from './poll-error.js';
 
 /** A page that has been read. */
@@ -10,6 +13,8 @@ export interface PageRead {
   response: PollResponse;
   /** Number of records in it. */
   count: number;
+  /** Its last record. */
+  last?: DataRecord | undefined;
   pageSize: number;
   /** Its page token, number, offset or link; `undefined` for the first page. */
   position: string | undefined;
@@ -30,7 +35,7 @@ export function pageCall(
   if (pagination.kind === 'none') return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
     const { kind, parameter } = pagination;
-    const from = position ?? (kind === 'page' ? String(pagination.first) : undefined);
+    const from = position ?? (kind === 'page' || kind === 'offset' ? pagination.first?.toString() : undefined);
     const isNumber = kind === 'page' || kind === 'offset';
     if (from === undefined) return first;
     return {
@@ -49,37 +54,81 @@ export function pageCall(
  * @throws PollError if the link points to another origin
  */
 export function nextPosition(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
-  const { response, count, pageSize, position } = page;
+  if (pagination.kind === 'offset' || pagination.kind === 'page' || pagination.kind === 'last_record')
+    return countedPosition(pagination, page);
+  return isEnd(pagination, page) ? undefined : tokenPosition(pagination, client, page);
+}
+
+/**
+ * Returns the token or link in a response, also if the page is the last one.
+ *
+ * @throws PollError if the link points to another origin
+ */
+export function tokenPosition(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
+  const { response } = page;
   switch (pagination.kind) {
-    case 'none':
-      return undefined;
     case 'link_header':
-      return sameOriginUrl(client, response, nextLink(response.headers.get('link') ?? ''))?.href;
-    case 'body_cursor': {
-      if (pagination.more !== undefined && getAt(response.body, pagination.more) === false) return undefined;
-      const value: unknown = getAt(response.body, pagination.path);
-      const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
-      return text === '' ? undefined : text;
-    }
+      return resolve(client, response, nextLink(response.headers.get('link') ?? ''))?.href;
+    case 'header_cursor':
+      return response.headers.get(pagination.header)?.trim() || undefined;
+    case 'header_url':
+      return resolve(client, response, response.headers.get(pagination.header) ?? '', pagination.relative_to)?.href;
+    case 'body_cursor':
+      return textAt(response.body, pagination.path) || undefined;
     case 'body_url': {
-      const url = sameOriginUrl(client, response, textOf(getAt(response.body, pagination.path)));
-      return pagination.parameter === undefined
-        ? url?.href
-        : (url?.searchParams.get(lastKey(pagination.parameter)) ?? undefined);
+      const url = resolve(client, response, textAt(response.body, pagination.path), pagination.relative_to);
+      return pagination.parameter === undefined ? url?.href : url && parameterOf(url, lastKey(pagination.parameter));
     }
-    case 'offset':
-      return count < pageSize ? undefined : String(Number(position ?? 0) + count);
     default:
-      return count < pageSize ? undefined : String(Number(position ?? pagination.first) + 1);
+      return undefined;
+  }
+}
+
+/** Returns a token in a response: a string or number, or several joined with a comma; `''` if there is none. */
+export function textAt(body: unknown, path: string): string {
+  const value: unknown = getAt(body, path);
+  return Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
+}
+
+function countedPosition(
+  pagination: Extract<PollPagination, { kind: 'offset' | 'page' | 'last_record' }>,
+  page: PageRead,
+): string | undefined {
+  const { count, last, pageSize, position } = page;
+  switch (pagination.kind) {
+    case 'offset': {
+      const first = pagination.first ?? 0;
+      const from = Number(position ?? first);
+      const next = from + (pagination.step === 'page_size' || count === 0 ? pageSize : count);
+      return hasNext(pagination, page, { records: next - first, pages: 0 }) ? String(next) : undefined;
+    }
+    case 'page': {
+      const next = Number(position ?? pagination.first) + 1;
+      const pages = next - pagination.first;
+      return hasNext(pagination, page, { records: pages * pageSize, pages }) ? String(next) : undefined;
+    }
+    case 'last_record':
+      return hasNext(pagination, page, { records: 0, pages: 0 })
+        ? textAt(last, pagination.path) || undefined
+        : undefined;
   }
 }
 
 /**
  * Resolves a link to the next page. It must stay on the same origin: requests carry credentials.
+ *
+ * @throws PollError if the link points to another origin
  */
-function sameOriginUrl(client: PollClient, { url: from }: PollResponse, text: string): URL | undefined {
-  if (text === '') return undefined;
-  const url = client.ownUrl(text, from);
+export function resolve(
+  client: PollClient,
+  { url: from }: PollResponse,
+  text: string,
+  relativeTo?: 'base_url',
+): URL | undefined {
+  if (text.trim() === '') return undefined;
+  const link = escapePlus(text.trim());
+  const isPath = !/^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(link);
+  const url = client.ownUrl(relativeTo && isPath ? `${client.basePath}/${link.replace(/^\//, '')}` : link, from);
   if (url) return url;
   const message = `${client.subject.product} returned a link to the next page on another origin. It was not followed.`;
   throw new PollError(failed('redirected', message), 'permanent');
@@ -90,10 +139,3 @@ const lastKey = (parameter: string): string => parameter.slice(parameter.lastInd
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
-
-/** Returns the target of `rel="next"` in a `Link` header (RFC 8288), or `''`. */
-function nextLink(header: string): string {
-  for (const [, target = '', parameters = ''] of header.matchAll(/<([^<>]*)>([^<]*)/g))
-    if (/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next\s*(?:[;,]|$))/i.test(parameters)) return target;
-  return '';
-}

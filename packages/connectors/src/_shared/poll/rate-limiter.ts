@@ -36,10 +36,11 @@ export class RateLimiter {
     const now = this.#now();
     const blocked = this.#blockedUntil - now;
     if (blocked > MAX_WAIT_MS) throw this.throttled(blocked);
-    const wait = Math.max(blocked, this.#next - now);
+    const wait = Math.max(0, blocked, this.#next - now);
+    // Reserved before waiting: several requests may wait at the same time.
+    this.#next = now + wait + this.#intervalMs;
     if (wait > 0) await this.#clock.sleep(wait, signal);
     signal.throwIfAborted();
-    this.#next = this.#now() + this.#intervalMs;
   }
 
   /** Blocks requests for `ms` milliseconds, one hour at most. */

@@ -1,4 +1,5 @@
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import type { JobState } from './job.js';
 import { parseSeen, type SeenGroup } from './seen.js';
 
 /** The position in a stream. Times are milliseconds since the epoch. */
@@ -14,6 +15,14 @@ export type StreamState = {
   /** Time of the newest record read so far, without times in the future. */
   newest?: number;
   seen?: SeenGroup[];
+  /** Token that the vendor handed out for the next poll. */
+  token?: string;
+  /** Greatest id of the last poll, and of the current one, where the newest records come first. */
+  after?: string;
+  top?: string;
+  /** The export in progress, and when the last finished one was started. */
+  job?: JobState;
+  started?: number;
 };
 
 /** The cursor of a polled input. */
@@ -33,13 +42,25 @@ export function readState(cursor: JsonValue | undefined): PollState {
 
 function readStream(value: JsonValue | undefined): StreamState {
   if (!isRecord(value)) return {};
-  const { of, since, until, place, newest, seen } = value;
+  const { of, since, until, place, newest, seen, token, after, top, job, started } = value;
   return {
     ...(typeof of === 'string' && { of }),
     ...(typeof since === 'number' && { since }),
     ...(typeof until === 'number' && { until }),
     ...(typeof place === 'string' && { place }),
     ...(typeof newest === 'number' && { newest }),
+    ...(typeof token === 'string' && { token }),
+    ...(typeof after === 'string' && { after }),
+    ...(typeof top === 'string' && { top }),
+    ...(typeof started === 'number' && { started }),
+    ...readJob(job),
     seen: parseSeen(seen),
   };
+}
+
+function readJob(value: JsonValue | undefined): Pick<StreamState, 'job'> {
+  if (!isRecord(value)) return {};
+  const { id, started, read } = value;
+  const isJob = typeof id === 'string' && typeof started === 'number' && typeof read === 'number';
+  return isJob ? { job: { id, started, read } } : {};
 }

@@ -1,6 +1,7 @@
 import type { ConnectorConfig, PollStream } from '@connector-frame/catalog/types';
 import type { Clock, DataRecord } from '@connector-frame/engine/connector-api';
 import type { PollClient } from './client.js';
+import type { Entry } from './entries.js';
 import type { StreamState } from './state.js';
 import type { Values } from './template.js';
 
@@ -17,8 +18,8 @@ export interface StreamContext {
    * starts there.
    */
   startedAt: number;
-  /** Id of the list entry that the stream is read for. */
-  each?: string;
+  /** The entry that the stream is read for. */
+  each?: Entry;
   /** Number of list entries that share the deduplication limit. Default 1. */
   entries?: number;
 }
@@ -34,6 +35,8 @@ export function valuesOf(
   { since, until }: StreamState,
   position?: string,
 ): Values {
+  const { cursor } = stream;
+  const after = cursor.kind === 'id' ? (position ?? cursor.first) : undefined;
   return {
     settings: config.settings,
     page_size: stream.page_size,
@@ -41,8 +44,9 @@ export function valuesOf(
     zone: client.zone,
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
-    ...(each !== undefined && { each }),
-    ...(stream.cursor.kind === 'id' && position !== undefined && { after: position }),
+    ...(each && { each: each.id }),
+    ...(each?.parent !== undefined && { parent: each.parent }),
+    ...(after !== undefined && { after }),
   };
 }
 

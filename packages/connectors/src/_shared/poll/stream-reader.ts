@@ -4,31 +4,34 @@ import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
+import type { PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
-import { nextPosition, pageCall } from './pagination.js';
+import { withDetails } from './detail.js';
+import { lastId } from './id-order.js';
+import { isJobDue, jobProgress, startJob } from './job.js';
+import { flagOf, isEnd } from './page-end.js';
+import { nextPosition, pageCall, tokenPosition, type PageRead } from './pagination.js';
 import { PollError } from './poll-error.js';
-import { isSelected, recordsOf } from './records.js';
-import { Deduplicator } from './deduplicator.js';
+import { firstToken, handedOut, withToken } from './poll-token.js';
+import { recordsOf } from './records.js';
 import type { StreamState } from './state.js';
-import { seenLimit, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
+import { valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
+import type { Values } from './template.js';
 import {
   CLOCK_SKEW_MS,
   correctedStart,
   firstWindowStart,
-  newestOf,
-  nextWindowStart,
   notBefore,
-  overlapOf,
   retentionFloor,
   windowEnd,
 } from './time-window.js';
-import { parseTime } from './times.js';
+import { WindowRecords } from './window-records.js';
 
 /** Statuses with which vendors reject an expired page token or link. */
 const EXPIRED_STATUSES = [400, 404, 410, 422];
 const MAX_EMPTY = 300;
-/** Coarsest unit of a requested time, other than a day: those are filtered. */
-const ROUNDING_MS = 1_000;
+/** A difference between two clocks, in milliseconds, with which a window is opened again. */
+const CLOCK_ERROR_MS = CLOCK_SKEW_MS / 5;
 
 /**
  * Reads one stream page by page until no more records are available. Each page carries the state to
@@ -43,14 +46,14 @@ export class StreamReader {
    * depends on a clock unless it is configured.
    */
   #start: number | undefined;
-  /** Records of the window are newer than now. */
-  #ahead = false;
+  /** The parts of a job that are left, and the one that is being read. */
+  #parts: readonly (string | undefined)[] = [];
   readonly #context: StreamContext;
 
   constructor(context: StreamContext, before: StreamState = {}) {
     this.#context = context;
     const { stream, client, config, startedAt } = context;
-    const url = client.url(addressPart(stream), valuesOf(context, {}));
+    const url = client.url(addressPart(stream), { ...valuesOf(context, {}), job: '-', part: '-' });
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
     this.#state = before.of === of ? { ...before } : { of };
     const { kind } = stream.cursor;
@@ -59,12 +62,46 @@ export class StreamReader {
   }
 
   async *read(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
+    if (this.#context.stream.job) return yield* this.#readJob(signal);
+    if (await this.#takeFirstToken(signal)) yield { records: [], state: this.#state };
     do {
       // Keep the end of a window that was partly read: a new end would change its pages.
       if (this.#state.place === undefined) this.#openWindow();
       else this.#cut = false;
       yield* this.#readWindow(signal);
     } while (this.#cut && !signal.aborted);
+  }
+
+  /** Starts an export, or continues one: a poll does not wait until it is finished. */
+  async *#readJob(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
+    const { client, stream } = this.#context;
+    const { job } = stream;
+    if (!job) return;
+    if (!this.#state.job) {
+      if (!isJobDue(job, this.#state, client.vendorClock.now())) return;
+      this.#openWindow();
+      const id = await startJob(job, client, this.#values(), signal);
+      this.#state = { ...this.#state, job: { id, started: client.vendorClock.now(), read: 0 } };
+      yield { records: [], state: this.#state };
+    }
+    const { job: current } = this.#state;
+    if (!current) return;
+    const progress = await jobProgress(job, current, client, this.#values(), signal);
+    if (progress === 'running') return;
+    if ('failed' in progress) {
+      const { job: _job, place: _place, ...state } = this.#state;
+      yield { records: [], state };
+      throw progress.failed;
+    }
+    this.#parts = progress.parts.slice(current.read);
+    if (this.#parts.length === 0) {
+      this.#state = {
+        ...new WindowRecords(this.#context, this.#state).close(this.#state, this.#cut),
+        started: current.started,
+      };
+      yield { records: [], state: this.#state };
+    }
+    while (this.#parts.length > 0 && !signal.aborted) yield* this.#readWindow(signal);
   }
 
   #openWindow(): void {
@@ -82,45 +119,41 @@ export class StreamReader {
     const since = notBefore(start, retentionFloor(stream.cursor, now));
     const until = since === undefined ? undefined : windowEnd(stream, since, now);
     this.#cut = until !== undefined && until < now;
-    this.#ahead = false;
     this.#state = { ...state, ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   }
 
   async *#readWindow(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
     const { stream, client } = this.#context;
-    const { cursor, records: shape, page_size: pageSize } = stream;
-    const deduplicator = new Deduplicator(this.#state.seen ?? [], shape.id, seenLimit(this.#context));
+    const { records: shape, page_size: pageSize } = stream;
+    const window = new WindowRecords(this.#context, this.#state);
     const visited = new Set<string | undefined>();
     let position = this.#state.place;
-    let kept = position !== undefined;
-    let opened = !kept;
+    let kept = (position ?? this.#state.token) !== undefined;
+    let opened = position === undefined && stream.job === undefined;
     for (let empty = 0; !signal.aborted;) {
-      const response = opened ? await this.#requestFirst(signal) : await this.#request(position, signal, kept);
+      const response = opened ? await this.#requestFirst(signal, kept) : await this.#request(position, signal, kept);
       opened = false;
       kept = false;
       if (response === 'expired') {
-        position = undefined;
-        opened = true;
-        this.#openWindow();
+        position = await this.#restart(window, signal);
+        opened = position === undefined && stream.job === undefined;
         continue;
       }
       const found = recordsOf(shape, response);
       if (!found) throw new PollError(unexpected(client.subject), 'retry');
       visited.add(position);
       empty = found.length === 0 ? empty + 1 : 0;
-      const next = this.#next(response, found, position);
-      const done = next === undefined || isLast(stream, found.length);
+      const page = { response, count: found.length, last: found.at(-1), pageSize, position };
+      const next = window.reachesBack(found, this.#state) ? undefined : this.#next(page, found);
+      const done = next === undefined || this.#isLast(page, next);
       const repeats = !done && (visited.has(next) || empty > MAX_EMPTY);
-      const records = this.#newRecords(found, deduplicator);
-      const resumable = !repeats && !deduplicator.counted && !('resume' in cursor && cursor.resume === 'again');
+      const taken = window.take(found, this.#state);
+      const records = await this.#completed(taken.records, signal);
       this.#state = done
-        ? this.#closeWindow(next, deduplicator)
-        : { ...this.#state, seen: deduplicator.seen(0, overlapOf(cursor)) };
-      if (!done) {
-        if (resumable) this.#state.place = next;
-        else delete this.#state.place;
-      }
-      yield { records, state: this.#state };
+        ? this.#done(window, taken.state, page, next)
+        : { ...window.within(taken.state), ...(window.resumable && !repeats && { place: next }) };
+      if (!done && (repeats || !window.resumable)) delete this.#state.place;
+      yield { records, state: this.#state.place === undefined && !done ? window.again(this.#state) : this.#state };
       if (repeats) throw repeatedPages(client, pageSize);
       if (done) {
         this.#start = this.#state.since;
@@ -130,24 +163,65 @@ export class StreamReader {
     }
   }
 
+  /** The state after the last page: of the window, or of a part of a job. */
+  #done(window: WindowRecords, state: StreamState, page: PageRead, next: string | undefined): StreamState {
+    const { stream, client } = this.#context;
+    const { cursor } = stream;
+    const { job } = state;
+    this.#parts = this.#parts.slice(1);
+    if (job && this.#parts.length > 0) {
+      const { place: _place, ...rest } = window.within(state);
+      return { ...rest, job: { ...job, read: job.read + 1 } };
+    }
+    const closed = window.close(state, this.#cut);
+    if (job) return { ...closed, started: job.started };
+    if (cursor.kind === 'continue') {
+      const token = handedOut(cursor, client, page.response) ?? state.token;
+      const place = cursor.token ? undefined : (next ?? page.position);
+      return { ...closed, ...(token !== undefined && { token }), ...(place !== undefined && { place }) };
+    }
+    const stays = cursor.kind === 'link' || (cursor.kind === 'id' && cursor.order !== 'descending');
+    return { ...closed, ...(stays && next !== undefined && { place: next }) };
+  }
+
+  /** Starts over after a token has expired. Returns the position of the first page. */
+  async #restart(window: WindowRecords, signal: AbortSignal): Promise<string | undefined> {
+    const { token: _token, place: _place, ...state } = this.#state;
+    this.#state = state;
+    if (state.job) return undefined;
+    const since = this.#start ?? state.since;
+    if (since !== undefined) this.#start = window.again({ ...state, since }).since;
+    await this.#takeFirstToken(signal);
+    const { place } = this.#state;
+    if (place === undefined) this.#openWindow();
+    return place;
+  }
+
+  async #takeFirstToken(signal: AbortSignal): Promise<boolean> {
+    const { client, stream } = this.#context;
+    const first = await firstToken(stream, client, this.#state, this.#values(), signal);
+    if (first) this.#state = { ...this.#state, ...first };
+    return first !== undefined;
+  }
+
   /**
    * Requests the first page of a window that was just opened. If the response shows that our clock
    * is wrong, opens the window again by the vendor's clock and repeats the request.
    */
-  async #requestFirst(signal: AbortSignal): Promise<PollResponse | 'expired'> {
+  async #requestFirst(signal: AbortSignal, kept: boolean): Promise<PollResponse | 'expired'> {
     const { vendorClock } = this.#context.client;
     const { offset } = vendorClock;
     const { since, until } = this.#state;
     let response: PollResponse | 'expired' | undefined;
     let failure: unknown;
     try {
-      response = await this.#request(undefined, signal, false);
+      response = await this.#request(undefined, signal, kept);
     } catch (error) {
       failure = error;
     }
-    if (Math.abs(vendorClock.offset - offset) > CLOCK_SKEW_MS / 5) {
+    if (Math.abs(vendorClock.offset - offset) > CLOCK_ERROR_MS) {
       this.#openWindow();
-      if (this.#state.since !== since || this.#state.until !== until) return this.#request(undefined, signal, false);
+      if (this.#state.since !== since || this.#state.until !== until) return this.#request(undefined, signal, kept);
     }
     if (response === undefined) throw failure;
     return response;
@@ -156,8 +230,7 @@ export class StreamReader {
   /** Requests a page. `expired`: the page token came from an earlier run (`kept`) and has expired. */
   async #request(position: string | undefined, signal: AbortSignal, kept: boolean): Promise<PollResponse | 'expired'> {
     const { stream, client } = this.#context;
-    const first = client.request(stream, valuesOf(this.#context, this.#state, position));
-    const call = pageCall(stream.pagination, client, first, position);
+    const call = this.#call(position);
     if (!call) return 'expired';
     try {
       return await client.send(call, signal);
@@ -169,80 +242,55 @@ export class StreamReader {
     }
   }
 
-  #next(response: PollResponse, found: readonly DataRecord[], position: string | undefined): string | undefined {
+  #call(position: string | undefined): PollCall | undefined {
     const { stream, client } = this.#context;
-    if (stream.cursor.kind !== 'id')
-      return nextPosition(stream.pagination, client, {
-        response,
-        count: found.length,
-        pageSize: stream.page_size,
-        position,
-      });
-    const last = found.at(-1);
-    const id: unknown = typeof stream.records.id === 'string' ? getAt(last, stream.records.id) : undefined;
-    return typeof id === 'string' || typeof id === 'number' ? String(id) : position;
+    const first = client.request(stream, this.#values(position));
+    const part = stream.job?.parts?.url ? this.#parts[0] : undefined;
+    const url = part === undefined ? first.url : client.ownUrl(part, first.url);
+    if (!url) throw otherOrigin(client);
+    const call = withToken(stream.cursor, client, { ...first, url }, this.#state.token, position === undefined);
+    return call && pageCall(stream.pagination, client, call, position);
   }
 
-  /** Returns the records not delivered before, and updates the newest time in the state. */
-  #newRecords(found: readonly DataRecord[], deduplicator: Deduplicator): DataRecord[] {
-    const { stream, config, client } = this.#context;
-    const { cursor, records: shape } = stream;
-    const selected = found.filter((record) => isSelected(shape, config.settings, record));
-    if (cursor.kind !== 'time' && cursor.kind !== 'link') return selected;
-    const { since = 0 } = this.#state;
-    const exact = cursor.kind !== 'time' || cursor.whole_days !== true;
-    const timed = selected.map((record) => {
-      const time =
-        shape.time === undefined ? undefined : parseTime(getAt(record, shape.time), shape.time_form, client.zone);
-      return { record, time };
-    });
-    const { newest, ahead } = newestOf(timed, client.vendorClock);
-    this.#ahead ||= ahead;
-    if (newest > (this.#state.newest ?? 0)) this.#state = { ...this.#state, newest };
-    // For deduplication, a record without a time gets the newest time so far, or the current time.
-    const timeless = this.#state.newest ?? client.vendorClock.now();
-    return timed.flatMap(({ record, time }) =>
-      (exact || time === undefined || time >= since) && deduplicator.isNew(record, time ?? timeless) ? [record] : [],
-    );
-  }
-
-  /** The state after a window was read completely. */
-  #closeWindow(next: string | undefined, deduplicator: Deduplicator): StreamState {
-    const { stream, client } = this.#context;
-    const { cursor } = stream;
-    const { of, newest } = this.#state;
-    const at = { clock: client.vendorClock, cut: this.#cut, ahead: this.#ahead };
-    const start = nextWindowStart(cursor, this.#state, at);
-    const overlap = overlapOf(cursor);
-    // A start may be moved back, and some vendors round it down.
-    const from = Math.min(start ?? 0, newest === undefined ? Number.POSITIVE_INFINITY : newest - overlap) - ROUNDING_MS;
-    const seen = deduplicator.seen(from, overlap);
-    const since = start === undefined ? undefined : notForgotten(start, start + overlap, deduplicator);
-    const stays = cursor.kind === 'link' || cursor.kind === 'id';
+  #values(position?: string): Values {
+    const { job } = this.#state;
+    const [part] = this.#parts;
     return {
-      ...(of !== undefined && { of }),
-      ...(since !== undefined && { since, seen }),
-      ...(newest !== undefined && { newest }),
-      ...(stays && next !== undefined && { place: next }),
+      ...valuesOf(this.#context, this.#state, position),
+      ...(job && { job: job.id }),
+      ...(part !== undefined && { part }),
     };
   }
-}
 
-/**
- * Moves the start of a window to the time since which all records are remembered, at most to `end`:
- * in a busier overlap, earlier ones would be delivered again with each poll.
- */
-function notForgotten(start: number, end: number, { completeSince }: Deduplicator): number {
-  if (completeSince <= start) return start;
-  return Math.min(end, Math.ceil(completeSince / ROUNDING_MS) * ROUNDING_MS);
-}
+  #next(page: PageRead, found: readonly DataRecord[]): string | undefined {
+    const { stream, client } = this.#context;
+    const { cursor } = stream;
+    if (cursor.kind === 'id' && cursor.order !== 'descending') return lastId(found, stream.records.id, page.position);
+    if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
+      return tokenPosition(stream.pagination, client, page);
+    return nextPosition(stream.pagination, client, page);
+  }
 
-/**
- * Whether a page is the last one although it has a next link or id; a later run resumes from there.
- */
-function isLast({ cursor, page_size: pageSize }: PollStream, count: number): boolean {
-  if (cursor.kind === 'link') return count === 0;
-  return cursor.kind === 'id' && count < pageSize;
+  /**
+   * Whether a page is the last one although it has a next link or id; a later run resumes from there.
+   */
+  #isLast(page: PageRead, next: string): boolean {
+    const { cursor, page_size: pageSize, pagination } = this.#context.stream;
+    const { count, position } = page;
+    if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
+      return count === 0 || next === position || isEnd(pagination, page);
+    if (cursor.kind !== 'id' || cursor.order === 'descending') return false;
+    if (next === position) return true;
+    return cursor.more === undefined ? count < pageSize : flagOf(getAt(page.response.body, cursor.more)) !== true;
+  }
+
+  /** Completes new records by their details. */
+  async #completed(records: DataRecord[], signal: AbortSignal): Promise<DataRecord[]> {
+    const { stream, client } = this.#context;
+    const { detail } = stream;
+    if (!detail || records.length === 0) return records;
+    return withDetails({ ...stream, detail }, records, client, this.#values(), signal);
+  }
 }
 
 /** Returns the part of a request that its URL without the query is made of. */
@@ -254,4 +302,9 @@ const addressPart = ({ path, base_url: base }: PollStream): PollRequest => ({
 function repeatedPages({ subject }: PollClient, pageSize: number): PollError {
   const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;
   return new PollError(failed('unexpected_answer', message), 'retry');
+}
+
+function otherOrigin({ subject }: PollClient): PollError {
+  const message = `${subject.product} returned a link to a file on another origin. It was not followed.`;
+  return new PollError(failed('redirected', message), 'permanent');
 }

@@ -1,6 +1,6 @@
 import type { PollParameter, PollRequest, PollTemplate, PollTimeForm } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { formatTime, isNumeric } from './times.js';
 
 /** Values for template placeholders. Times are milliseconds since the epoch. */
@@ -10,6 +10,15 @@ export interface Values {
   until?: number;
   after?: string;
   each?: string;
+  /** ID of the entry that `each` belongs to. */
+  parent?: string;
+  /** Record of a list whose detail is requested. */
+  record?: DataRecord;
+  /** IDs of a batch of records. */
+  ids?: readonly string[];
+  /** ID of an export, and of the part that is read. */
+  job?: string;
+  part?: string;
   page_size?: number;
   /** Value of a list parameter. */
   item?: string;
@@ -32,7 +41,7 @@ export function fill(
 ): string | undefined {
   let complete = true;
   const text = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_whole, name: string) => {
-    const value = textOf(valueOf(name, values));
+    const value = name === 'ids' ? values.ids?.join(',') : textOf(valueOf(name, values));
     complete &&= value !== undefined && value !== '';
     return encode(value ?? '');
   });
@@ -82,6 +91,7 @@ export function usesPlaceholder(request: PollRequest, name: string): boolean {
  * are trimmed.
  */
 export function valueOf(name: string, values: Values): JsonValue | undefined {
+  if (name.startsWith('/record/')) return settingOf(getAt({ record: values.record }, name));
   if (name.startsWith('/')) return settingOf(getAt({ settings: values.settings }, name));
   const [key = '', ...rest] = name.split(':');
   const form = rest.length === 0 ? 'rfc3339' : rest.join(':');
@@ -90,10 +100,11 @@ export function valueOf(name: string, values: Values): JsonValue | undefined {
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
   if (key === 'item') return values.item;
+  if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids') return values[key];
   return key === 'page_size' ? values.page_size : undefined;
 }
 
-/** Settings are JSON. */
+/** Settings and records are JSON. */
 function settingOf(value: unknown): JsonValue | undefined {
   if (typeof value === 'string') return value.trim();
   if (typeof value === 'number' || typeof value === 'boolean') return value;

@@ -1,0 +1,39 @@
+/** Names that the templates of a stream may use besides settings. */
+import type { PollEach, PollStream } from '../types.js';
+
+export const TIMES = ['since', 'until'];
+
+interface Templates {
+  /** Relative to the stream. */
+  pointer: string;
+  value: unknown;
+  names: readonly string[];
+}
+
+/** Returns the parts of a stream with the names that the templates in each may use. */
+export function templatesWithNames({ each, detail, job, cursor, ...stream }: PollStream): Templates[] {
+  const entry = each ? ['each', ...(isNested(each) ? ['parent'] : [])] : [];
+  const times = cursor.kind === 'time' ? TIMES : cursor.kind === 'link' ? ['since'] : [];
+  const after = cursor.kind === 'id' && cursor.order === undefined ? ['after'] : [];
+  const base = ['page_size', ...entry, ...times];
+  const whole = [...base, ...after, ...(job ? ['job', ...(job.parts ? ['part'] : [])] : [])];
+  return [
+    { pointer: '', value: stream, names: whole },
+    { pointer: '/cursor', value: cursor, names: base },
+    ...(each ? entryTemplates(each, '/each') : []),
+    { pointer: '/detail', value: detail, names: [...whole, ...(detail?.batch === undefined ? [] : ['ids'])] },
+    { pointer: '/job/start', value: job?.start, names: base },
+    { pointer: '/job/status', value: job?.status, names: [...base, 'job'] },
+  ];
+}
+
+function entryTemplates(each: PollEach, pointer: string): Templates[] {
+  if (!('path' in each)) return [];
+  const { each: outer, ...list } = each;
+  return [
+    { pointer, value: list, names: ['page_size', ...(outer ? ['parent'] : [])] },
+    ...(outer ? entryTemplates(outer, `${pointer}/each`) : []),
+  ];
+}
+
+export const isNested = (each: PollEach): boolean => 'path' in each && each.each !== undefined;

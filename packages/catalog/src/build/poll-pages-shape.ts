@@ -1,0 +1,61 @@
+/** Shape of pages and cursors of a `poll` definition: see `src/poll-pages.ts`. */
+import { name, parameter, path, setting } from './poll-primitives.js';
+import { request } from './poll-request-shape.js';
+import { kinds, object, text, whole, word, yes } from './shape.js';
+
+const pageKind = word(
+  'none',
+  'link_header',
+  'header_cursor',
+  'header_url',
+  'body_cursor',
+  'body_url',
+  'last_record',
+  'offset',
+  'page',
+);
+const end = { more: path, ends: word('empty_page') };
+const relative = { relative_to: word('base_url') };
+const first = whole(0, 1);
+
+export const pagination = kinds({
+  none: object({ kind: pageKind }),
+  link_header: object({ kind: pageKind }, end),
+  header_cursor: object({ kind: pageKind, header: name, parameter }, end),
+  header_url: object({ kind: pageKind, header: name }, { ...end, ...relative }),
+  body_cursor: object({ kind: pageKind, path, parameter }, end),
+  body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
+  last_record: object({ kind: pageKind, path, parameter }, end),
+  offset: object({ kind: pageKind, parameter }, { first, step: word('page_size'), total: path, ...end }),
+  page: object({ kind: pageKind, parameter, first }, { total: path, total_pages: path, ...end }),
+});
+
+const cursorKind = word('time', 'link', 'continue', 'id', 'none');
+const overlap = { overlap_seconds: whole(0, 604_800) };
+const seen = whole(1, 100_000);
+const retention = { retention_seconds: whole(3_600, 315_360_000) };
+
+export const cursor = kinds({
+  time: object(
+    { kind: cursorKind, ...overlap },
+    {
+      start: setting,
+      order: word('ascending', 'descending'),
+      longest_seconds: whole(60, 31_536_000),
+      whole_days: yes,
+      ...retention,
+      seen,
+      resume: word('again'),
+    },
+  ),
+  link: object({ kind: cursorKind, ...overlap }, { start: setting, ...retention, seen }),
+  continue: object(
+    { kind: cursorKind },
+    {
+      token: object({ path }, { parameter }),
+      first: object({ ...request.required, token: path }, request.optional),
+    },
+  ),
+  id: object({ kind: cursorKind }, { first: text(/^\S+$/, 'a text'), more: path, order: word('descending') }),
+  none: object({ kind: cursorKind }),
+});

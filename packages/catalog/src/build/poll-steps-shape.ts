@@ -1,0 +1,44 @@
+/** Shape of parents, details and exports of a `poll` definition: see `src/poll-steps.ts`. */
+import { isPlain } from '../validate/objects.js';
+import { pagination } from './poll-pages-shape.js';
+import { path, setting } from './poll-primitives.js';
+import { request } from './poll-request-shape.js';
+import { list, object, text, whole, yes, type Shape } from './shape.js';
+
+const value = text(/^[^\r\n]+$/, 'a text in one line');
+
+export const each: Shape = (found, pointer, complain) => {
+  const shape =
+    isPlain(found) && 'setting' in found
+      ? object({ setting })
+      : isPlain(found) && 'values' in found
+        ? object({ values: list(value) })
+        : object(
+            { ...request.required, page_size: whole(1, 10_000), records: object({ path, id: path }), pagination },
+            { ...request.optional, each },
+          );
+  shape(found, pointer, complain);
+};
+
+export const detail = object(request.required, {
+  ...request.optional,
+  records: object({ path }, { id: path }),
+  into: text(/^\w+$/, '"merge", "replace" or the name of a property'),
+  concurrency: whole(1, 16),
+  batch: whole(1, 1_000),
+});
+
+export const job = object(
+  {
+    start: object({ ...request.required, id: path }, request.optional),
+    every_seconds: whole(60, 2_592_000),
+  },
+  {
+    status: object(
+      { ...request.required, value: path, done: list(value) },
+      { ...request.optional, failed: list(value) },
+    ),
+    parts: object({ path }, { id: path, url: yes }),
+    timeout_seconds: whole(60, 604_800),
+  },
+);

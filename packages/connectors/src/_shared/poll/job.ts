@@ -1,0 +1,68 @@
+import type { PollJob } from '@connector-frame/catalog/types';
+import { getAt } from '@connector-frame/catalog/validate';
+import { unexpected } from '../connection-test/failures.js';
+import { failed } from '../connection-test/outcome.js';
+import type { PollClient } from './client.js';
+import { textAt } from './pagination.js';
+import { PollError } from './poll-error.js';
+import type { StreamState } from './state.js';
+import type { Values } from './template.js';
+
+const DEFAULT_TIMEOUT_S = 21_600;
+
+/** An export in progress. */
+export type JobState = {
+  id: string;
+  /** Milliseconds since the epoch. */
+  started: number;
+  /** Number of parts that were read. */
+  read: number;
+};
+
+/** Whether it is time to start a job; one that was started in the future had a wrong clock. */
+export function isJobDue({ every_seconds: every }: PollJob, { started }: StreamState, now: number): boolean {
+  return started === undefined || started > now || now - started >= every * 1_000;
+}
+
+/** Starts a job and returns its id. @throws PollError */
+export async function startJob(job: PollJob, client: PollClient, values: Values, signal: AbortSignal): Promise<string> {
+  const { body } = await client.send(client.request(job.start, values), signal);
+  const id = textAt(body, job.start.id);
+  if (id === '') throw new PollError(unexpected(client.subject), 'retry');
+  return id;
+}
+
+/**
+ * Returns the parts of a finished job, `[undefined]` if there is only one, or `running`.
+ *
+ * @returns `failed` with the error to report, if the job is to be given up
+ */
+export async function jobProgress(
+  job: PollJob,
+  { id, started }: JobState,
+  client: PollClient,
+  values: Values,
+  signal: AbortSignal,
+): Promise<'running' | { parts: readonly (string | undefined)[] } | { failed: PollError }> {
+  if (!job.status) return { parts: [undefined] };
+  const { body } = await client.send(client.request(job.status, { ...values, job: id }), signal);
+  const status = textOf(getAt(body, job.status.value));
+  const { product } = client.subject;
+  if (job.status.failed?.includes(status))
+    return { failed: new PollError(failed('upstream_error', `${product} could not finish an export.`), 'retry') };
+  if (!job.status.done.includes(status)) {
+    const limit = (job.timeout_seconds ?? DEFAULT_TIMEOUT_S) * 1_000;
+    if (client.vendorClock.now() - started <= limit) return 'running';
+    return { failed: new PollError(failed('timeout', `${product} did not finish an export in time.`), 'retry') };
+  }
+  if (!job.parts) return { parts: [undefined] };
+  const found: unknown = getAt(body, job.parts.path);
+  if (!Array.isArray(found)) {
+    if ((found ?? null) === null) return { parts: [] };
+    throw new PollError(unexpected(client.subject), 'retry');
+  }
+  const { id: path = '' } = job.parts;
+  return { parts: found.map((part: unknown) => textAt(part, path)).filter((part) => part !== '') };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'boolean' ? String(value) : textAt(value, ''));

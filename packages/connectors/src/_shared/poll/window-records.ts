@@ -1,0 +1,134 @@
+import { getAt } from '@connector-frame/catalog/validate';
+import type { DataRecord } from '@connector-frame/engine/connector-api';
+import { Deduplicator } from './deduplicator.js';
+import { compareIds, greatestId, idAt } from './id-order.js';
+import { isSelected } from './records.js';
+import type { StreamState } from './state.js';
+import { seenLimit, type StreamContext } from './stream-context.js';
+import { newestOf, nextWindowStart, overlapOf } from './time-window.js';
+import { parseTime } from './times.js';
+
+/** Coarsest unit of a requested time, other than a day: those are filtered. */
+const ROUNDING_MS = 1_000;
+
+/** The records of one window: which of them are new, and where the next window starts. */
+export class WindowRecords {
+  readonly #context: StreamContext;
+  readonly #deduplicator: Deduplicator;
+  /** Records are newer than now. */
+  #ahead = false;
+
+  constructor(context: StreamContext, { seen = [] }: StreamState) {
+    this.#context = context;
+    this.#deduplicator = new Deduplicator(seen, context.stream.records.id, seenLimit(context));
+  }
+
+  /** Whether a window that was stopped can be resumed with its next page. */
+  get resumable(): boolean {
+    const { cursor } = this.#context.stream;
+    return !this.#deduplicator.counted && !('resume' in cursor && cursor.resume === 'again');
+  }
+
+  /** Returns the records not delivered before, and the state with the newest time or id. */
+  take(found: readonly DataRecord[], state: StreamState): { records: DataRecord[]; state: StreamState } {
+    const { stream, config, client } = this.#context;
+    const { cursor, records: shape } = stream;
+    const selected = found.filter((record) => isSelected(shape, config.settings, record));
+    if (cursor.kind === 'id') return this.#takeById(selected, state);
+    if (cursor.kind !== 'time' && cursor.kind !== 'link') return { records: selected, state };
+    const { since = 0 } = state;
+    const exact = cursor.kind !== 'time' || (cursor.whole_days !== true && cursor.order !== 'descending');
+    const timed = selected.map((record) => ({ record, time: this.#timeOf(record) }));
+    const { newest, ahead } = newestOf(timed, client.vendorClock);
+    this.#ahead ||= ahead;
+    const latest = Math.max(newest, state.newest ?? 0);
+    // For deduplication, a record without a time gets the newest time so far, or the current time.
+    const timeless = latest > 0 ? latest : client.vendorClock.now();
+    const records = timed.flatMap(({ record, time }) =>
+      (exact || time === undefined || time >= since) && this.#deduplicator.isNew(record, time ?? timeless)
+        ? [record]
+        : [],
+    );
+    return { records, state: latest > 0 ? { ...state, newest: latest } : state };
+  }
+
+  /** Whether a page reaches back to what was read before, where the newest records come first. */
+  reachesBack(found: readonly DataRecord[], { since = 0, after }: StreamState): boolean {
+    const { cursor, records: shape } = this.#context.stream;
+    if (!('order' in cursor) || cursor.order !== 'descending') return false;
+    if (cursor.kind === 'id') {
+      const id = idAt(found.at(-1), shape.id);
+      return id !== undefined && after !== undefined && compareIds(id, after) <= 0;
+    }
+    const time = found.map((record) => this.#timeOf(record)).findLast((each) => each !== undefined);
+    return time !== undefined && time < since;
+  }
+
+  /** The state within a window. */
+  within(state: StreamState): StreamState {
+    return { ...state, seen: this.#deduplicator.seen(0, overlapOf(this.#context.stream.cursor)) };
+  }
+
+  /**
+   * The state from which a window is read again that can't be resumed: of records in ascending
+   * order, the overlap suffices.
+   */
+  again(state: StreamState): StreamState {
+    const { cursor } = this.#context.stream;
+    const { newest, since } = state;
+    if (cursor.kind !== 'time' || cursor.order !== 'ascending' || newest === undefined || since === undefined)
+      return state;
+    return { ...state, since: Math.max(since, newest - overlapOf(cursor)) };
+  }
+
+  /** The state after a window was read completely. */
+  close(state: StreamState, cut: boolean): StreamState {
+    const { cursor } = this.#context.stream;
+    const { of, newest, after, top } = state;
+    const clock = this.#context.client.vendorClock;
+    const start = nextWindowStart(cursor, state, { clock, cut, ahead: this.#ahead });
+    const overlap = overlapOf(cursor);
+    // A start may be moved back, and some vendors round it down.
+    const from = Math.min(start ?? 0, newest === undefined ? Number.POSITIVE_INFINITY : newest - overlap) - ROUNDING_MS;
+    const seen = this.#deduplicator.seen(from, overlap);
+    const since = start === undefined ? undefined : notForgotten(start, start + overlap, this.#deduplicator);
+    const last = top ?? after;
+    return {
+      ...(of !== undefined && { of }),
+      ...(since !== undefined && { since, seen }),
+      ...(newest !== undefined && { newest }),
+      ...(last !== undefined && { after: last }),
+    };
+  }
+
+  #takeById(selected: DataRecord[], state: StreamState): { records: DataRecord[]; state: StreamState } {
+    const { cursor, records: shape } = this.#context.stream;
+    if (cursor.kind !== 'id' || cursor.order !== 'descending') {
+      // Some vendors return the record with the requested id again.
+      const { place } = state;
+      return { records: selected.filter((record) => place === undefined || idAt(record, shape.id) !== place), state };
+    }
+    const { after } = state;
+    const records = selected.filter((record) => {
+      const id = idAt(record, shape.id);
+      return id === undefined || after === undefined || compareIds(id, after) > 0;
+    });
+    const top = greatestId(records, shape.id, state.top);
+    return { records, state: top === undefined ? state : { ...state, top } };
+  }
+
+  #timeOf(record: DataRecord): number | undefined {
+    const { client, stream } = this.#context;
+    const { time, time_form: form } = stream.records;
+    return time === undefined ? undefined : parseTime(getAt(record, time), form, client.zone);
+  }
+}
+
+/**
+ * Moves the start of a window to the time since which all records are remembered, at most to `end`:
+ * in a busier overlap, earlier ones would be delivered again with each poll.
+ */
+function notForgotten(start: number, end: number, { completeSince }: Deduplicator): number {
+  if (completeSince <= start) return start;
+  return Math.min(end, Math.ceil(completeSince / ROUNDING_MS) * ROUNDING_MS);
+}
