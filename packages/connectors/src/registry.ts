@@ -20,6 +20,7 @@ import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
+import { mqttInput, mqttOutput } from './mqtt/index.js';
 import { opensearchOutput } from './opensearch/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
@@ -48,6 +49,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
+  ['input:mqtt', mqttInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],
@@ -61,6 +63,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:http', httpOutput],
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
+  ['output:mqtt', mqttOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:pagerduty', pagerDutyOutput],
