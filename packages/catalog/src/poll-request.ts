@@ -25,7 +25,8 @@ export type PollTimeForm = string;
 
 /**
  * JSON whose strings are templates. A string that is one placeholder and nothing else becomes its
- * value with the value's type: a number, a boolean, a list. A property whose template refers to a
+ * value with the value's type: a number, a boolean, a list. `{{...|text}}` and `{{...|number}}` convert
+ * it. A property whose template refers to a
  * value that does not exist is omitted, and so is an object that loses all its properties. An item
  * of a list is omitted as a whole if it refers to such a value.
  */

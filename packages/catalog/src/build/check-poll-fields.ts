@@ -72,6 +72,8 @@ const isChoice = (value: unknown): value is Choice => typeof value === 'object' 
 export function checkListSettings(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
   for (const { pointer, text } of textsIn(poll, '')) {
     const inBody = /\/(?:body|graphql\/variables)\//.test(pointer) && /^\{\{[^{}]*\}\}$/.test(text);
+    if (/\{\{[^{}]*\|[^{}]*\}\}/.test(text) && !inBody)
+      add(pointer, 'converts a value: only a placeholder that stands alone in a body has a type');
     for (const path of inBody ? [] : placeholdersIn(text)) {
       const field = path.startsWith('/settings/') ? fields.find((each) => each.path === path)?.field : undefined;
       if (!field) continue;

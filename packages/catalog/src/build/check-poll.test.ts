@@ -122,6 +122,14 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/responses`, [{ status: 400, in: ['a'], means: 'retry' }], `${stream}/responses/0`, 'compares no value'],
   ['/poll/responses', [{ status: 404, means: 'stop' }], '/poll/responses/0/means', 'must be "accepted"'],
   ['/poll/rate/quotas', [{ remaining: 'x' }], '/poll/rate/quotas/0', 'needs "reset"'],
+  [`${stream}/query/q`, '{{page_size|text}}', `${stream}/query/q`, 'converts a value'],
+  [`${stream}/body`, { a: '{{page_size|list}}' }, `${stream}/body/a`, "can't say {{page_size|list}}"],
+  [
+    `${stream}/query/q`,
+    { list: '/settings/tags', item: 'x' },
+    `${stream}/query/q/item`,
+    'must be a text with "{{item}}"',
+  ],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 

@@ -36,7 +36,7 @@ const parameterValue: Shape = (value, pointer, complain) => {
   const shape = isPlain(value)
     ? object(
         { list: Array.isArray(value['list']) ? list(template) : listed },
-        { join: text(/^.{1,5}$/, 'a separator'), item: template },
+        { join: text(/^.{1,5}$/, 'a separator'), item: text(/\{\{item\}\}/, 'a text with "{{item}}"') },
       )
     : some(template);
   shape(value, pointer, complain);

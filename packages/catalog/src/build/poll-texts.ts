@@ -9,6 +9,6 @@ export function* textsIn(value: unknown, pointer: string): Generator<{ pointer: 
     for (const [key, each] of Object.entries(value)) yield* textsIn(each, joinPointer(pointer, key));
 }
 
-/** Returns the names inside `{{...}}`. */
+/** Returns the names inside `{{...}}`, without the type that a value is converted to. */
 export const placeholdersIn = (text: string): string[] =>
-  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner);
+  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner.replace(/\|(?:text|number)$/, ''));

@@ -17,8 +17,8 @@ export function fillBody(body: PollBody, values: Values): JsonValue {
 
 function part(body: PollBody, values: Values): Part {
   if (typeof body === 'string') {
-    const alone = /^\{\{([^{}]*)\}\}$/.exec(body)?.[1];
-    const value = alone === undefined ? fill(body, values) : valueOf(alone, values);
+    const [, alone, type] = /^\{\{([^{}|]*)(?:\|(text|number))?\}\}$/.exec(body) ?? [];
+    const value = alone === undefined ? fill(body, values) : converted(valueOf(alone, values), type);
     // A template without placeholders may be empty on purpose.
     return value === undefined || (alone !== undefined && isEmpty(value))
       ? { complete: false }
@@ -37,6 +37,13 @@ function part(body: PollBody, values: Values): Part {
   return properties.length > 0 && present.length === 0
     ? { complete }
     : { value: Object.fromEntries(present), complete };
+}
+
+/** Converts a text or number to the type that the vendor requires. */
+function converted(value: JsonValue | undefined, type: string | undefined): JsonValue | undefined {
+  if (type === 'text' && typeof value === 'number') return String(value);
+  if (type === 'number' && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  return value;
 }
 
 const isList = (body: PollBody): body is readonly PollBody[] => Array.isArray(body);

@@ -1,4 +1,4 @@
-import { setAt } from '@connector-frame/catalog/validate';
+import { getAt, setAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollRequest, PollResponseRule, PollTemplate } from '@connector-frame/catalog/types';
 import type { BodyFormat } from './body-format.js';
@@ -56,7 +56,8 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
 /**
  * Returns the call with a parameter set, such as a page token.
  *
- * @param parameter name of a query parameter, or a JSON Pointer into the body
+ * @param parameter name of a query parameter, or a JSON Pointer into the body. A number there is
+ * replaced by a number.
  */
 export function withParameter(call: PollCall, parameter: string, value: string | number): PollCall {
   if (!parameter.startsWith('/')) {
@@ -72,7 +73,8 @@ export function withParameter(call: PollCall, parameter: string, value: string |
   }
   const json = body?.json;
   if (!isRecord(json) && !Array.isArray(json)) return call;
-  return { ...call, body: { json: setAt(json, parameter, value) } };
+  const isNumber = typeof getAt(json, parameter) === 'number' && Number.isSafeInteger(Number(value));
+  return { ...call, body: { json: setAt(json, parameter, isNumber ? Number(value) : value) } };
 }
 
 /**

@@ -149,6 +149,8 @@ export class PollClient {
    */
   ownUrl(text: string, from: URL): URL | undefined {
     const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
+    // Vendors behind a proxy that ends TLS may not know their own scheme.
+    if (url?.protocol === 'http:' && url.port === '') url.protocol = 'https:';
     const host = from.origin === this.#base.origin ? this.#authentication.host?.() : undefined;
     const isOwn = url?.origin === from.origin || (host && url?.origin === host.origin);
     return isOwn && url?.username === '' && url.password === '' ? url : undefined;

@@ -50,7 +50,7 @@ describe('the address of requests', () => {
       (query) =>
         query.has('from')
           ? data(...records(2, 3))
-          : { ...data(...records(0, 2)), headers: { link: `<${ORIGIN.toUpperCase()}/v2/events?from=2>; rel="next"` } },
+          : { ...data(...records(0, 2)), headers: { link: `<HTTP://API.acme.example/v2/events?from=2>; rel="next"` } },
     );
     await driver.poll();
     expect(driver.numbers).toEqual([0, 1, 2]);

@@ -3,7 +3,7 @@ import { data, open, records, streamed, upTo } from '../../../../../test/support
 import { START } from '../../../../../test/support/poll-driver.js';
 import { fillBody } from './body-template.js';
 
-const settings = { region: ' eu ', ids: ['a', 'b'], limit: 7, deep: true, empty: '', none: [] };
+const settings = { region: ' eu ', ids: ['a', 'b'], limit: 7, deep: true, empty: '', none: [], account: '42' };
 
 test.each([
   [
@@ -85,6 +85,23 @@ describe('requests with a body', () => {
     );
     await driver.poll();
     expect(driver.numbers).toEqual(upTo(7));
+  });
+
+  test('a page token replaces a number in the body by a number', async () => {
+    const { driver, requests } = await open(
+      streamed({
+        query: {},
+        body: { since: '{{since}}', cursor: 0 },
+        pagination: { kind: 'body_cursor', path: '/next', parameter: '/cursor' },
+      }),
+      (_query, { body }) => {
+        const { cursor } = JSON.parse(body);
+        return { body: { data: log.slice(cursor, cursor + 4), ...(cursor < 4 && { next: cursor + 4 }) } };
+      },
+    );
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests[1]?.body).toContain('"cursor":4');
   });
 
   test('sends a form', async () => {

@@ -83,7 +83,7 @@ const isTemplates = (parameter: PollParameter): parameter is readonly PollTempla
 export function usesPlaceholder(request: PollRequest, name: string): boolean {
   const { path, query, headers, body, form, graphql } = request;
   const templates = JSON.stringify([path, query, headers, body, form, graphql?.variables]);
-  return new RegExp(String.raw`\{\{${name}(?::[^{}]+)?\}\}`).test(templates);
+  return new RegExp(String.raw`\{\{${name}(?:[:|][^{}]+)?\}\}`).test(templates);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { START } from '../../../../../test/support/poll-driver.js';
 import { formatTime, parseTime } from './times.js';
 
@@ -55,7 +55,13 @@ describe('parsing', () => {
     ['2026-03-10T12:00:00', undefined, 0],
     ['2026-03-10 12:00:00.5', undefined, 500],
     ['2026-03-10T12:00', undefined, 0],
+    ['2026-03-10 12:00:00,250', undefined, 250],
+    ['2026-03-10T14:00:00+0200', undefined, 0],
+    ['2026-03-10 14:00:00+02', undefined, 0],
     ['Tue, 10 Mar 2026 12:00:00 GMT', undefined, 0],
+    ['2026/03/10 12:00:00', undefined, 0],
+    ['03/10/2026 12:00:00 PM', undefined, 0],
+    ['Mar 10 2026', undefined, -12 * 3_600_000],
     [1_773_144_000.25, 'seconds', 250],
     ['1773144000', 'seconds', 0],
     ['1773144000250000000', 'nanoseconds', 250],
@@ -83,6 +89,20 @@ describe('parsing', () => {
     ['0001-01-01T00:00:00', undefined],
   ])('does not read %j', (value, form) => {
     expect(parseTime(value, form)).toBeUndefined();
+  });
+
+  // A process in another zone must not shift the window.
+  test('does not depend on the zone of the process', () => {
+    const before = process.env['TZ'];
+    onTestFinished(() => {
+      if (before === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = before;
+    });
+    process.env['TZ'] = 'Asia/Tokyo';
+    expect(new Date(START).getHours()).toBe(21);
+    for (const text of ['2026-03-10T12:00:00', '2026-03-10 12:00:00', '2026/03/10 12:00:00', 'Mar 10 2026 12:00:00'])
+      expect(parseTime(text)).toBe(START);
+    expect(formatTime(START, '%Y-%m-%d %H:%M:%S')).toBe('2026-03-10 12:00:00');
   });
 
   test('takes the first of an hour that occurs twice, and some time in an hour that does not occur', () => {

@@ -77,11 +77,17 @@ function millisecondsOf(value: unknown, form: PollTimeForm, zone: string): numbe
       ? parsePattern(String(value), form, zone)
       : Number.NaN;
   if (typeof value !== 'string') return Number.NaN;
-  // `Date.parse` would use the zone of this process.
-  const zoneless = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/.exec(value.trim());
-  if (!zoneless) return Date.parse(value);
-  const [, day, time = '00:00'] = zoneless;
-  return fromLocal(Date.parse(`${day}T${time}Z`), zone);
+  return parseDate(value.trim().replace(/(:\d{2}),(\d)/, '$1.$2'), zone);
+}
+
+/** Parses RFC 3339, and what vendors send in its place. */
+function parseDate(text: string, zone: string): number {
+  const [, day, time = '00:00'] = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?$/.exec(text) ?? [];
+  // `Date.parse` would use the zone of this process for a time without one.
+  if (day !== undefined) return fromLocal(Date.parse(`${day}T${time}Z`), zone);
+  const hasZone = /(?:[A-Z]|:\d{2}.*[+-]\d{2}(?::?\d{2})?)\)?$/i.test(text) && !/\d\s?[AP]M$/i.test(text);
+  if (hasZone) return Date.parse(text);
+  return fromLocal(Date.parse(`${text} UTC`), zone);
 }
 
 function epochOf(form: PollTimeForm): { unit: bigint; start: number } | undefined {
