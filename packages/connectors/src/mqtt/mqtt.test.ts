@@ -102,9 +102,8 @@ test('a connection test signs in and subscribes', async () => {
   expect(await outcome({ port: broker.tlsPort, tls })).toMatchObject({ reason: 'tls_failed' });
   const unchecked = { ...tls, verify_certificate: false };
   expect(await outcome({ port: broker.tlsPort, tls: unchecked })).toMatchObject({ ok: true });
-  expect(await outcome({ tls: { enabled: true, ca_file: 'no certificate' } })).toMatchObject({
-    reason: 'invalid_config',
-  });
+  const unusable = outcome({ tls: { ...tls, crt_file: 'no certificate' } }, { key_file: 'no key' });
+  expect(await unusable).toMatchObject({ reason: 'invalid_config' });
 });
 
 test.each([
