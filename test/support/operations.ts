@@ -126,6 +126,8 @@ export function fillPath(operation: Operation, organization: { org: string; pare
     .replace('/{feature}', '/node_data')
     .replace('/{edge}', `/${ids['edges'] ?? 'no-edge'}`)
     .replace('/v3/alert_rules/{type_id}', '/v3/alert_rules/threshold-alert')
+    .replace('/v1/oauth/{type_id}', '/v1/oauth/github-audit-logs')
+    .replace('/{org}/{id}', `/${organization.org}/no-consent`)
     .replace('/{resource_type}/{resource_id}', `/component/${ids['resource_shares'] ?? 'no-output'}`)
     .replace('/{billing_role}', `/${ids['billing_roles'] ?? 'no-role'}`)
     .replace('/{billing_user}', `/${ids['billing_users'] ?? 'no-user'}`)

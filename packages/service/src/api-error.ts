@@ -12,6 +12,7 @@ export const errorTypes = [
   'secret_destination_mismatch',
   'secret_not_allowed',
   'secret_unreadable',
+  'consent_expired',
   'test_failed',
   'no_test',
   'egress_refused',

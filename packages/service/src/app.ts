@@ -33,6 +33,10 @@ import type { Metrics } from './metrics.js';
 import { noEngine, type PipelineEngine } from './pipelines/engine.js';
 import type { Readiness } from './readiness.js';
 import { allRoutes } from './routes/index.js';
+import { createAuthorizationServers } from './oauth/authorization-servers.js';
+import { createOAuthClients, type OAuthClients } from './oauth/clients.js';
+import { createConsentService } from './oauth/consents.js';
+import { createTokenRefresher } from './oauth/granted-tokens.js';
 import { createSecretExchanges } from './secrets/secret-exchanges.js';
 import type { Vault } from './secrets/vault.js';
 import { createSignIn, type SignInSettings } from './sign-in/create-sign-in.js';
@@ -77,6 +81,8 @@ export interface AppSettings {
    * `{product_id}`.
    */
   checkoutUrl?: string;
+  /** Clients that the operator registered at vendors. Default: none, so that no account can be connected. */
+  oauthClients?: OAuthClients;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -141,6 +147,12 @@ export function createApp(deps: AppDeps): App {
     catalog,
   });
   const { connectors, egress } = deps;
+  const servers = createAuthorizationServers({
+    clients: settings.oauthClients ?? createOAuthClients([]),
+    egress,
+    now: () => clock.now(),
+    publicUrl: settings.publicUrl,
+  });
   const tests = createConnectionTests({ connectors, egress, lookupsOf, metrics });
   const cors = createCors(new Set([...embedOrigins, ...consoleOrigins]));
   const engine = deps.engine ?? noEngine;
@@ -177,6 +189,17 @@ export function createApp(deps: AppDeps): App {
       store,
       vault: secrets,
       exchanges,
+      consents: createConsentService({
+        rows: store.consents,
+        vault: secrets,
+        servers,
+        typeOf: (kind, typeId) => catalog.get(kind, typeId),
+        publicUrl: settings.publicUrl,
+        clock,
+        log,
+      }),
+      refresher: createTokenRefresher({ tables: store, servers, clock }),
+      publicUrl: settings.publicUrl,
       sessions,
       principals,
       accessControl,

@@ -173,6 +173,7 @@ const Variables = z.object({
   NODE_DATA: z.enum(['on', 'off'], '"on", or "off" to forbid watching the records that pass a node').default('on'),
   BETA_TYPES: z.enum(['on', 'off'], '"on", or "off" to hide connector types in beta').default('on'),
   CONSOLE_ORIGINS: origins,
+  OAUTH_CLIENTS_FILE: z.string().optional(),
   OIDC_ISSUER: issuer.optional(),
   OIDC_CLIENT_ID: z.string().max(500).optional(),
   OIDC_CLIENT_SECRET: z.string().max(2_000).optional(),

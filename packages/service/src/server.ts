@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { loadCatalog } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
 import { systemClock as engineClock } from '@connector-frame/engine';
 import { connectors } from '@connector-frame/connectors';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
@@ -13,7 +14,7 @@ import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
 import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
-import { readEnv, type Env } from './env.js';
+import { EnvironmentError, readEnv, type Env } from './env.js';
 import { startTracing } from './tracing.js';
 import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
@@ -23,6 +24,7 @@ import { createIngestTokens } from './ingest/tokens.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
+import { createOAuthClients, parseOAuthClients, type OAuthClients } from './oauth/clients.js';
 import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
@@ -184,6 +186,7 @@ async function engineOptions(
     // Ids and names of pipelines must not be public.
     labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
     lookupFolder: env.LOOKUP_DIR,
+    oauthClients: oauthClientsOf(env),
     keyValueLimits: keyValueLimitsOf(env),
     listenAt: await openSyslog(env, { store, catalog, folder, log }),
     ...(FILE_OUTPUT_DIR === undefined
@@ -343,10 +346,23 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     configOverrides: env.CONFIG_OVERRIDES === 'on',
     syslog: syslogSettings(env),
     keyValueLimits: keyValueLimitsOf(env),
+    oauthClients: oauthClientsOf(env),
     ...(env.LOOKUP_DIR === undefined ? {} : { lookupFolder: env.LOOKUP_DIR }),
     ...(env.BILLING_CHECKOUT_URL === undefined ? {} : { checkoutUrl: env.BILLING_CHECKOUT_URL }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
+}
+
+/** @throws EnvironmentError */
+function oauthClientsOf({ OAUTH_CLIENTS_FILE: file }: Env): OAuthClients {
+  if (file === undefined) return createOAuthClients([]);
+  const catalog = loadCatalog();
+  try {
+    const types = CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind));
+    return createOAuthClients(parseOAuthClients(readFileSync(file, 'utf8'), types));
+  } catch (error) {
+    throw new EnvironmentError(error instanceof Error ? error.message : 'OAUTH_CLIENTS_FILE is not valid.');
+  }
 }
 
 function signInSettings(env: Env): SignInSettings {

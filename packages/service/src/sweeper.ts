@@ -18,7 +18,15 @@ export interface Sweeper {
 export interface SweeperOptions {
   store: Pick<
     Store,
-    'idempotency' | 'auditLogs' | 'alerts' | 'alertEvents' | 'signIns' | 'invitations' | 'users' | 'transaction'
+    | 'idempotency'
+    | 'auditLogs'
+    | 'alerts'
+    | 'alertEvents'
+    | 'signIns'
+    | 'consents'
+    | 'invitations'
+    | 'users'
+    | 'transaction'
   >;
   /** Days for which the audit log is kept. */
   auditLogDays: number;
@@ -28,7 +36,7 @@ export interface SweeperOptions {
 }
 
 /**
- * Deletes expired idempotency keys, sign-ins, invitations, key-value entries, rows of the audit log and
+ * Deletes expired idempotency keys, sign-ins, consents, invitations, key-value entries, rows of the audit log and
  * alerts, and users without a role, now and then at an interval.
  * Every replica may do it.
  */
@@ -41,6 +49,7 @@ export function startSweeper({ store, auditLogDays, alertDays, log }: SweeperOpt
     try {
       await store.idempotency.sweep(new Date(now));
       await store.signIns.sweep(new Date(now));
+      await store.consents.sweep(new Date(now));
       await store.invitations.sweep(new Date(now));
       const unused = await store.users.sweep(new Date(now - UNUSED_USER_MS), MAX_USERS);
       if (unused > 0) log.info({ rows: unused }, 'users without a role deleted');

@@ -19,6 +19,12 @@ export interface OidcServer {
    * @returns the address that the provider sends the browser back to
    */
   signIn(url: string, subject: string): Promise<string>;
+  /** Returns whether the provider accepts an access token. */
+  isActive(token: string): Promise<boolean>;
+  /** Sends a request to the token endpoint. */
+  token(parameters: Record<string, string>): Promise<Response>;
+  /** Ends all grants, as an administrator who removes the client. */
+  revokeAll(): Promise<void>;
   /** Refuses the sign-in, as a user who cancels. */
   cancel(url: string): Promise<string>;
   close(): Promise<void>;
@@ -27,8 +33,16 @@ export interface OidcServer {
 /**
  * Starts `oidc-provider`, a certified OpenID provider, on loopback. It requires PKCE, and has addresses in
  * its user info response only.
+ *
+ * @param refresh issues refresh tokens, each of which it accepts once
  */
-export async function startOidcServer(redirectUri: string): Promise<OidcServer> {
+export async function startOidcServer(
+  redirectUri: string,
+  {
+    authentication = 'client_secret_basic',
+    refresh = false,
+  }: { authentication?: 'client_secret_basic' | 'client_secret_post'; refresh?: boolean } = {},
+): Promise<OidcServer> {
   const accounts = new Map<string, ProviderAccount>();
   const [clientId, clientSecret] = ['connector-frame', 'a-client-secret-of-the-test'];
   const server = createServer();
@@ -40,7 +54,21 @@ export async function startOidcServer(redirectUri: string): Promise<OidcServer> 
   console.warn = console.info = () => undefined;
   const { Provider } = await import('oidc-provider');
   const provider = new Provider(issuer, {
-    clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
+    clients: [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        redirect_uris: [redirectUri],
+        token_endpoint_auth_method: authentication,
+        grant_types: ['authorization_code', ...(refresh ? ['refresh_token'] : [])],
+      },
+    ],
+    ...(refresh && {
+      scopes: ['openid', 'offline_access', 'read:audit_log'],
+      issueRefreshToken: () => true,
+      rotateRefreshToken: true,
+    }),
+    features: { introspection: { enabled: true, allowedPolicy: () => true }, devInteractions: { enabled: true } },
     pkce: { required: () => true },
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     findAccount: (_context, id) => ({
@@ -48,10 +76,26 @@ export async function startOidcServer(redirectUri: string): Promise<OidcServer> 
       claims: () => Promise.resolve({ sub: id, ...accounts.get(id) }),
     }),
     cookies: { keys: ['a key of the test'] },
-    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
+    ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, RefreshToken: 86_400 },
   });
   Object.assign(console, { warn, info });
   const handle = provider.callback();
+  const grants = new Set<string>();
+  provider.on('grant.success', (context) => {
+    const grantId = context.oidc.entities.Grant?.jti;
+    if (grantId !== undefined) grants.add(grantId);
+  });
+  const credentials = { client_id: clientId, client_secret: clientSecret };
+  const post = (path: string, parameters: Record<string, string>): Promise<Response> =>
+    fetch(issuer + path, {
+      method: 'POST',
+      body: new URLSearchParams(
+        authentication === 'client_secret_post' ? { ...credentials, ...parameters } : parameters,
+      ),
+      ...(authentication === 'client_secret_basic' && {
+        headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}` },
+      }),
+    });
   server.on('request', (request, response) => void handle(request, response));
 
   /** Follows redirects within the provider, and answers its pages. */
@@ -96,6 +140,20 @@ export async function startOidcServer(redirectUri: string): Promise<OidcServer> 
       visit(url, (page) =>
         page.includes('name="login"') ? { prompt: 'login', login: subject, password: 'x' } : { prompt: 'consent' },
       ),
+    async isActive(token) {
+      const body: { active?: boolean } = await (await post('/token/introspection', { token })).json();
+      return body.active === true;
+    },
+    token: (parameters) => post('/token', parameters),
+    async revokeAll() {
+      const { RefreshToken, AccessToken, Grant } = provider;
+      for (const grantId of grants) {
+        await RefreshToken.revokeByGrantId(grantId);
+        await AccessToken.revokeByGrantId(grantId);
+        await (await Grant.find(grantId))?.destroy();
+      }
+      grants.clear();
+    },
     cancel: (url) => visit(url, () => 'cancel'),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -20,10 +20,9 @@ export function resolveOAuth(type: ConnectorTypeData, providers: Providers): Con
   const provider = oauth && providers.get(oauth.provider)?.value;
   if (!oauth || !isPlain(provider)) return type;
   const parameters: Plain = { ...asPlain(provider['parameters']), ...oauth.parameters };
-  return {
-    ...type,
-    oauth: { ...provider, ...oauth, ...(Object.keys(parameters).length > 0 && { parameters }) } as OAuthDefinition,
-  };
+  const resolved = { ...provider, ...oauth, ...(Object.keys(parameters).length > 0 && { parameters }) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `oauthShape` and `providerShape` check both parts
+  return { ...type, oauth: resolved as OAuthDefinition };
 }
 
 const asPlain = (value: unknown): Plain => (isPlain(value) ? value : {});
@@ -49,6 +48,7 @@ export function checkOAuth(file: string, data: ConnectorTypeData, providers: Pro
     add('/provider', `is not in providers: use ${oneOf([...providers.keys()])}`);
     return problems;
   }
+  if (data.kind !== 'input') add('', 'belongs to inputs: the service offers it for them alone');
   const fields = fieldsOf(data);
   const secret = fields.find(({ path }) => path === oauth.secret)?.field;
   if (secret?.type !== 'string') add('/secret', 'must name a secret that is a text');

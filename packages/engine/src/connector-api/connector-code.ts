@@ -3,6 +3,7 @@ import type { Egress } from '../egress/index.js';
 import type { AlertRecords } from './alert-records.js';
 import type { Clock } from './clock.js';
 import type { Enrichment } from './enrichment.js';
+import type { GrantedTokens } from './granted-tokens.js';
 import type { Input } from './input.js';
 import type { KeyValueTables } from './key-values.js';
 import type { Output } from './output.js';
@@ -40,6 +41,8 @@ export interface ConnectorContext {
    * a connector that is not saved yet.
    */
   secrets?: ReplaceableSecrets;
+  /** Tokens of connected accounts. Absent: no secret of the connector is one. */
+  tokens?: GrantedTokens;
 }
 
 /** A local address and port reserved for one connector. */

@@ -56,6 +56,7 @@ export {
   type WriteResult,
 } from './output.js';
 export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
+export type { GrantedTokens } from './granted-tokens.js';
 export type { Exchanged, ReplaceableSecret, ReplaceableSecrets } from './replaceable-secrets.js';
 export { isRecord, type DataRecord, type JsonValue } from './record.js';
 export type { Suspension } from './suspension.js';

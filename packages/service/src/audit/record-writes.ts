@@ -400,6 +400,7 @@ function recordingTables(tables: Tables, changes: ChangeSet, author: Author): Ta
     // in its memberships.
     users: tables.users,
     signIns: tables.signIns,
+    consents: tables.consents,
     dataKeys: tables.dataKeys,
     pipelineCounts: tables.pipelineCounts,
     edgeSchemas: tables.edgeSchemas,

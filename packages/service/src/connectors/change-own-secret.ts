@@ -33,7 +33,8 @@ export async function changeOwnSecret(
   if (!connector || !secret) throw notFound();
   const all = await tables.secrets.ofConnector(connector.id);
   const { value } = change;
-  const sealed = value === undefined ? {} : { sealed: reseal(connector, secret, all, value), destination: null };
+  const sealed =
+    value === undefined ? {} : { sealed: reseal(connector, secret, all, value), destination: null, consent: null };
   const after: StoredSecret = {
     ...secret,
     name: change.name ?? secret.name,

@@ -4,11 +4,19 @@ import { givenSettings } from './given-settings.js';
 import { ApiError, notFound } from '../api-error.js';
 import { createDestination, isMarkedSecret, type Destination } from '../secrets/destination.js';
 import type { OrganizationVault, SecretValue } from '../secrets/vault.js';
+import { grantIn } from '../oauth/grant.js';
+import { consentExpired, type TakenConsent } from '../oauth/consents.js';
 import { listedDestination } from '../secrets/listed-destination.js';
 import type { ConnectorSecrets, OrganizationSecret, StoredSecret } from '../store/store.js';
 import type { ListedDestination } from '../store/tables.js';
 import { referredOutput, unknownOutput, type ReferredOutput } from './referred-output.js';
-import { checkReferences, issuesOfValue, type CheckedReference, type Reference } from './referred-secrets.js';
+import {
+  checkReferences,
+  issuesOfValue,
+  notAllowed,
+  type CheckedReference,
+  type Reference,
+} from './referred-secrets.js';
 import { checkKept, type Kept, type KeptSecret } from './reused-secrets.js';
 import { runtimeConfig } from './runtime-config.js';
 import { checkSecretValues, type SecretWrite } from './secret-write.js';
@@ -39,6 +47,14 @@ export interface PlanOptions {
   mayAdd: boolean;
   /** Returns whether the organization has an output of this type with this id. */
   hasOutput(id: string, type: string): Promise<boolean>;
+  /**
+   * Returns an account that the caller has connected for this secret and destination. Absent: none.
+   * @throws ApiError 422 `consent_expired` or `secret_reentry_required`
+   */
+  findConsent?(
+    id: string,
+    secret: { type: ConnectorTypeData; field: string; destination: Destination },
+  ): Promise<TakenConsent>;
 }
 
 /** A secret to store. With neither `reference` nor `shares`, it belongs to the connector alone. */
@@ -52,6 +68,8 @@ export interface ChangedSecret {
   reference?: CheckedReference;
   /** The secret of another connector that both will refer to. */
   shares?: { secret: StoredSecret; destination: ListedDestination };
+  /** The account that was connected. `value` is its tokens. */
+  consent?: TakenConsent;
 }
 
 /** A validated write. Nothing is stored yet. */
@@ -86,9 +104,11 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
       kept.set(secret.field, { secret, from: before });
   const typed: Record<string, SecretValue> = {};
   const references = new Map<string, Reference>();
+  const consents = new Map<string, string>();
   for (const [field, value] of Object.entries(write.secrets)) {
     if (value === null) continue;
     if ('value' in value) typed[field] = value.value;
+    else if ('consent' in value) consents.set(field, value.consent);
     else {
       const own = before?.secrets.find((secret) => (secret.secretId ?? secret.id) === value.id);
       const isKept = own !== undefined && (own.secretId === null || own.field === field);
@@ -102,27 +122,31 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
     const from = await options.find(id);
     const secret = from?.secrets.find((row) => row.id === id && row.secretId === null);
     if (!from || !secret) throw notFound();
+    // Its tokens are refreshed for one connector.
+    if (secret.consent) throw notAllowed([secret.field]);
     return { secret, from };
   }
 
   // Defaults apply when the connector runs. What is stored is what was given.
   const { settings } = withDefaults(type.config, { settings: write.settings });
   const config: ConnectorConfig = { settings, secrets: typed };
+  const notTyped = [...kept.keys(), ...references.keys(), ...consents.keys()];
   const issues = [
     ...(write.issues ?? []),
-    ...validateConfig(type.config, config, { kept: new Set([...kept.keys(), ...references.keys()]) }),
-    ...[...kept.keys(), ...references.keys()]
+    ...validateConfig(type.config, config, { kept: new Set(notTyped) }),
+    ...notTyped
       .filter((field) => !isDeclared(field))
       .map((field): Issue => ({ path: `/secrets/${field}`, code: 'unknown_property' })),
   ];
   if (issues.length > 0) throw invalidConfig(issues);
 
   // Give each kept secret a placeholder value: pruning then tells whether its field is shown.
-  const standIns = Object.fromEntries([...kept.keys(), ...references.keys()].map((field) => [field, 'kept']));
+  const standIns = Object.fromEntries(notTyped.map((field) => [field, 'kept']));
   const pruned = pruneConfig(type.config, { settings, secrets: { ...typed, ...standIns } });
   const shown = new Set(Object.keys(pruned.secrets));
   for (const field of kept.keys()) if (!shown.has(field)) kept.delete(field);
   for (const field of references.keys()) if (!shown.has(field)) references.delete(field);
+  for (const field of consents.keys()) if (!shown.has(field)) consents.delete(field);
   const shownTyped = new Map(Object.entries(typed).filter(([field]) => shown.has(field)));
   const checked = checkKept({ type, settings: pruned.settings, typed: shownTyped, kept }, options.vault);
 
@@ -138,6 +162,8 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
 
   const ofSettings = createDestination(type, pruned.settings);
   const ofAll = createDestination(type, pruned.settings, checked.marked);
+  const granted = new Map<string, TakenConsent>();
+  for (const [field, id] of consents) granted.set(field, await findConsent(field, id));
   const plan: WritePlan = {
     settings: givenSettings(write.settings, pruned.settings),
     output,
@@ -150,7 +176,8 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
     const secret = checked.kept.get(field);
     const replaces = stored.find((row) => row.field === field);
     const reference = referred.get(field);
-    const value = secret?.value ?? reference?.value ?? typed[field];
+    const consent = granted.get(field);
+    const value = secret?.value ?? reference?.value ?? consent?.value ?? typed[field];
     if (secret && secret.secret.id === replaces?.id) plan.kept.push(secret);
     else if (value !== undefined)
       plan.changed.push({
@@ -159,10 +186,16 @@ export async function planWrite(write: ConfigWrite, options: PlanOptions): Promi
         ...describe(write, field, secret?.secret ?? replaces),
         ...(replaces ? { replaces } : {}),
         ...(reference ? { reference } : {}),
+        ...(consent ? { consent } : {}),
         ...(secret ? { shares: { secret: secret.secret, destination: here() } } : {}),
       });
   }
   return plan;
+
+  function findConsent(field: string, id: string): Promise<TakenConsent> {
+    if (!options.findConsent) throw consentExpired(field);
+    return options.findConsent(id, { type, field, destination: ofSettings });
+  }
 
   function here(): ListedDestination {
     return listedDestination(type, pruned.settings, checked.marked, options.vault);
@@ -175,10 +208,14 @@ export const openPlan = (plan: WritePlan, type: ConnectorTypeData): ConnectorCon
     type,
     plan.settings,
     Object.fromEntries([
-      ...plan.kept.map(({ secret, value }) => [secret.field, value] as const),
-      ...plan.changed.map(({ field, value }) => [field, value] as const),
+      ...plan.kept.map(({ secret, value }) => [secret.field, plainValue(value, secret.consent)] as const),
+      ...plan.changed.map(({ field, value, consent }) => [field, plainValue(value, consent)] as const),
     ]),
   );
+
+/** Of a connected account, connectors see the token that is valid now. */
+const plainValue = (value: SecretValue, consent: unknown): SecretValue =>
+  consent ? grantIn(value).accessToken : value;
 
 function describe(write: ConfigWrite, field: string, before: StoredSecret | undefined) {
   const sent = write.secrets[field];

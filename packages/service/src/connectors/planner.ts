@@ -4,6 +4,7 @@ import { hasPermission } from '../auth/key-permissions.js';
 import { mayReferTo } from '../auth/session-scope.js';
 import type { Principal } from '../auth/principal.js';
 import { invalidRequest } from '../api-error.js';
+import { consentExpired, type ConsentService } from '../oauth/consents.js';
 import type { OrganizationVault } from '../secrets/vault.js';
 import type { Organization, ReadTables } from '../store/store.js';
 import { planWrite, type ConfigWrite, type WritePlan } from './plan-write.js';
@@ -26,7 +27,10 @@ export interface Planner {
   plan(write: ConfigWrite, scope: PlanScope): Promise<WritePlan>;
 }
 
-export function createPlanner({ catalog }: { catalog: Catalog }, kind: ConnectorKind): Planner {
+export function createPlanner(
+  { catalog, consents }: { catalog: Catalog; consents: ConsentService },
+  kind: ConnectorKind,
+): Planner {
   return {
     type(typeId) {
       const type = typeId === undefined ? undefined : catalog.get(kind, typeId);
@@ -47,6 +51,10 @@ export function createPlanner({ catalog }: { catalog: Catalog }, kind: Connector
         },
         findShared: async (id) =>
           mayReferTo(principal, id) ? tables.organizationSecrets.usable(organization.id, id) : undefined,
+        async findConsent(id, { type, field, destination }) {
+          if (principal.type !== 'session' || type.oauth?.secret !== `/secrets/${field}`) throw consentExpired(field);
+          return consents.take(id, principal.session, type, destination);
+        },
         mayAdd: hasPermission(principal, 'secrets:write'),
         hasOutput: async (id, type) => (await tables.connectors.get(organization.id, 'output', id))?.type === type,
       }),

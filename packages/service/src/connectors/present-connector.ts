@@ -1,10 +1,23 @@
 import { z } from '@hono/zod-openapi';
 import type { IngestAddress, IngestAddressOf } from './ingest-addresses.js';
 import type { Connector, SecretNote } from '../store/store.js';
+import type { SecretConsent } from '../store/tables.js';
 import { References, referencesTo } from './present-secret.js';
 import { NOT_SHARED, ShareDetails } from './share-details.js';
 
 const Timestamp = z.iso.datetime().openapi({ description: 'RFC 3339.' });
+
+const ConnectedAccount = z
+  .object({
+    status: z.enum(['connected', 'needs_reauth']).openapi({
+      description:
+        '`needs_reauth`: the vendor no longer accepts it, and the customer has to connect it again in the form.',
+    }),
+    name: z.string().nullable().openapi({ description: 'Name of the account, if the vendor tells it.' }),
+    connected_at: Timestamp,
+    needs_reauth_at: Timestamp.nullable(),
+  })
+  .openapi('ConnectedAccount', { description: 'The account that the customer connected instead of a secret.' });
 
 /** A connector in API responses. It shows that a secret is stored, never its value. */
 export const ConnectorBody = z
@@ -22,11 +35,17 @@ export const ConnectorBody = z
         secrets: z
           .record(
             z.string(),
-            z.object({ id: z.string(), name: z.string(), updated_at: Timestamp }).openapi('StoredSecret'),
+            z
+              .object({ id: z.string(), name: z.string(), updated_at: Timestamp, account: ConnectedAccount.optional() })
+              .openapi('StoredSecret'),
           )
           .openapi({ description: 'The secrets that are stored, by name. No response contains their values.' }),
       })
       .openapi('ConnectorConfig', { description: 'Empty for an output that another organization shares.' }),
+    needs_reauth: z.literal(true).optional().openapi({
+      description:
+        'Present if the customer has to connect an account again. Until then, pipelines fail with `needs_reauth`.',
+    }),
     references: References,
     managed_by: z.literal('customer'),
     share_details: ShareDetails,
@@ -63,8 +82,9 @@ export function presentConnector(
   shares: ShareDetails = NOT_SHARED,
 ): ConnectorBody {
   const secrets: ConnectorBody['config']['secrets'] = {};
-  for (const { field, id, name, updatedAt } of notes)
-    secrets[field] = { id, name, updated_at: updatedAt.toISOString() };
+  for (const { field, id, name, updatedAt, consent } of notes)
+    secrets[field] = { id, name, updated_at: updatedAt.toISOString(), ...(consent && { account: accountOf(consent) }) };
+  const needsReauth = notes.some(({ consent }) => consent?.needsReauthAt);
   return {
     id: connector.id,
     organization_id: connector.organizationId,
@@ -72,6 +92,7 @@ export function presentConnector(
     name: connector.name,
     description: connector.description,
     config: { settings: connector.settings, secrets },
+    ...(needsReauth && { needs_reauth: true as const }),
     references: referencesTo(notes, connector.organizationId),
     managed_by: 'customer',
     share_details: shares,
@@ -81,6 +102,13 @@ export function presentConnector(
     version: connector.version,
   };
 }
+
+const accountOf = ({ account, connectedAt, needsReauthAt }: SecretConsent): z.output<typeof ConnectedAccount> => ({
+  status: needsReauthAt === null ? 'connected' : 'needs_reauth',
+  name: account,
+  connected_at: connectedAt,
+  needs_reauth_at: needsReauthAt,
+});
 
 /** Formats an output of another organization: only what is needed to choose it. */
 export const presentForeign = (connector: Connector, shares: ShareDetails): ConnectorBody =>

@@ -9,7 +9,7 @@ export const SecretText = z
   .union([Text, z.record(Text, Text).openapi('SecretMap', { description: 'A map of strings, such as HTTP headers.' })])
   .openapi('SecretValue', { description: 'A string, or a map of strings.' });
 
-/** A secret in a write: a new value, or an existing secret of the organization by its id. */
+/** A secret in a write: a new value, an existing secret of the organization, or a connected account. */
 export const SecretWrite = z.union([
   z
     .strictObject({
@@ -26,6 +26,13 @@ export const SecretWrite = z.union([
       }),
     })
     .openapi('SecretReferenceWrite'),
+  z
+    .strictObject({
+      consent: z.string().max(100).openapi({
+        description: 'ID of a connected account, from `POST /v1/oauth/{type_id}/{org}` in the same session.',
+      }),
+    })
+    .openapi('ConnectedAccountWrite'),
 ]);
 
 export type SecretWrite = z.output<typeof SecretWrite>;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApiError, notFound } from '../api-error.js';
 import { sealAgain } from '../secrets/open-secrets.js';
 import { mayBeSentTo, sealReference, sealShared, withDestination } from '../secrets/references.js';
+import { consentExpired } from '../oauth/consents.js';
 import type { OrganizationVault } from '../secrets/vault.js';
 import type { Connector, Reseal, SecretNote, SecretRow, Tables } from '../store/store.js';
 import type { ChangedSecret, WritePlan } from './plan-write.js';
@@ -32,6 +33,8 @@ export async function storePlan(plan: WritePlan, place: StorePlace): Promise<Sec
   // Every transaction locks secrets in the same order.
   for (const secret of plan.changed.toSorted((a, b) => compare(sharedId(a), sharedId(b)))) {
     await storeShared(plan, secret, place);
+    // Once, also for two requests at the same time.
+    if (secret.consent && !(await tables.consents.consume(secret.consent.id))) throw consentExpired(secret.field);
     rows.push(rowOf(plan, secret, place));
   }
   await tables.secrets.put(rows);
@@ -67,7 +70,7 @@ async function storeShared(plan: WritePlan, { field, value, reference, shares }:
 }
 
 function rowOf(plan: WritePlan, changed: ChangedSecret, { connector, vault, now }: StorePlace): SecretRow {
-  const { field, value, name, description, replaces } = changed;
+  const { field, value, name, description, replaces, consent } = changed;
   const secretId = sharedId(changed) ?? null;
   const at = { connectorId: connector.id, field };
   const destination = plan.destination(field);
@@ -85,6 +88,7 @@ function rowOf(plan: WritePlan, changed: ChangedSecret, { connector, vault, now 
     createdAt: replaces?.createdAt ?? now,
     updatedAt: now,
     secretId,
+    consent: consent ? { account: consent.account, connectedAt: now.toISOString(), needsReauthAt: null } : null,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Connectors } from '@connector-frame/connectors';
-import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
+import type { GrantedTokens, ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../api-error.js';
 import type { Metrics } from '../metrics.js';
@@ -27,7 +27,7 @@ export interface ConnectionTests {
   run(
     type: ConnectorTypeData,
     config: ConnectorConfig,
-    call: { organizationId: string; signal: AbortSignal; secrets?: ReplaceableSecrets },
+    call: { organizationId: string; signal: AbortSignal; secrets?: ReplaceableSecrets; tokens?: GrantedTokens },
   ): Promise<TestResult>;
 }
 
@@ -47,13 +47,14 @@ export function createConnectionTests({
   return {
     supports: (type) => connectors(type).testConnection !== undefined,
 
-    async run(type, config, { organizationId, signal, secrets }) {
+    async run(type, config, { organizationId, signal, secrets, tokens }) {
       const tester = connectors(type).testConnection;
       if (!tester) throw new ApiError(400, 'no_test', "Connectors of this type can't be tested.");
       const began = performance.now();
       const outcome = await tester(config, {
         ...lookupsOf(organizationId),
         ...(secrets && { secrets }),
+        ...(tokens && { tokens }),
         egress,
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT)]),
       });

@@ -24,6 +24,9 @@ const WITHOUT_DATABASE = [
   'createToken',
   'refreshToken',
   'showLogin',
+  // They reject what the form did not open, and what no window brought back.
+  'openOAuth',
+  'completeOAuth',
 ];
 /** Pages of a sign-in without the cookie that says how far it is. */
 const isPage = ({ id, path }: Operation): boolean => /^\/login\b/.test(path) && /^(show|submit|receive)/.test(id);
@@ -37,6 +40,9 @@ const WITH_KNOWN_KEY = [
   'readEnrichmentType',
   'listEnrichmentMeta',
   'readEnrichmentMeta',
+  'readOAuthOffer',
+  'readOAuthStatus',
+  'startOAuth',
   'readCurrentApiKey',
   'readSession',
   'mintSession',

@@ -9,6 +9,10 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Outputs', description: 'Connectors that records are delivered to.' },
   { name: 'Enrichments', description: 'Connectors that add what they look up to records, and key-value tables.' },
   { name: 'Secrets', description: 'Credentials of an organization. No response contains their values.' },
+  {
+    name: 'Connect accounts',
+    description: 'Customers sign in at a vendor (OAuth 2.0) instead of pasting a token.',
+  },
   { name: 'Integrations', description: 'An input, a pipeline and an output, created or deleted together.' },
   {
     name: 'Pipelines',

@@ -1,13 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import type { ConnectorKind } from '@connector-frame/catalog/types';
-import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
+import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import { ConnectorError, type GrantedTokens, type ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import { idOf, type Principal } from '../auth/principal.js';
 import { requireConnector, requireCovered, requireKind, requireType } from '../auth/session-scope.js';
 import { createPlanner } from '../connectors/planner.js';
 import { openPlan, type WritePlan } from '../connectors/plan-write.js';
 import { resealsOf } from '../connectors/store-plan.js';
 import { notOwned } from '../connectors/not-owned.js';
-import { invalidRequest } from '../api-error.js';
+import { ApiError, invalidRequest } from '../api-error.js';
+import type { TestResult } from '../connectors/test-connection.js';
+import { grantIn } from '../oauth/grant.js';
+import { tokensOf } from '../oauth/granted-tokens.js';
 import { organizationRoute, type Route } from '../http/route.js';
 import type { ConnectorSecrets } from '../store/store.js';
 import { connectorBodies, TEST_ERRORS, typeNamed } from './connector-bodies.js';
@@ -26,7 +29,7 @@ export const ConnectionTestPassed = z
 
 /** Routes that test an unsaved configuration by connecting with it. */
 export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind): Route[] {
-  const { store, tests } = context;
+  const { store } = context;
   const planner = createPlanner(context, kind);
   const { tag, name, write } = kindNames[kind];
   return [
@@ -60,10 +63,10 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
         await store.secrets.reseal(resealsOf(plan, vault));
         return {
           status: 200,
-          body: await tests.run(type, openPlan(plan, type), {
+          body: await testPlan(context, type, plan, {
+            before,
             organizationId: organization.id,
             signal: c.req.raw.signal,
-            ...(before && { secrets: keptSecrets(context, before, plan) }),
           }),
         };
 
@@ -79,6 +82,46 @@ export function connectionTestRoutes(context: RouteContext, kind: ConnectorKind)
       },
     ),
   ];
+}
+
+/**
+ * Connects with the configuration of a plan.
+ * @throws ApiError as `tests.run` does
+ */
+export async function testPlan(
+  context: Pick<RouteContext, 'exchanges' | 'refresher' | 'tests'>,
+  type: ConnectorTypeData,
+  plan: WritePlan,
+  { before, ...call }: { before: ConnectorSecrets | undefined; organizationId: string; signal: AbortSignal },
+): Promise<TestResult> {
+  const config = openPlan(plan, type);
+  const connected = tokensOf(
+    new Map(plan.changed.flatMap(({ field, value, consent }) => (consent ? [[field, grantIn(value)] as const] : []))),
+  );
+  if (!before) return context.tests.run(type, config, { ...call, tokens: connected });
+  const secrets = keptSecrets(context, before, plan);
+  const kept = plan.kept.map(({ secret }) => secret);
+  const stored = context.refresher.of(type, before.connector, secrets, kept);
+  const tokens: GrantedTokens = {
+    has: (field) => connected.has(field) || stored.has(field),
+    get: (field, rejected) => (connected.has(field) ? connected : stored).get(field, rejected),
+  };
+  for (const { field } of kept)
+    if (stored.has(field) && Object.hasOwn(config.secrets, field)) config.secrets[field] = await freshToken(field);
+  return context.tests.run(type, config, { ...call, secrets, tokens });
+
+  async function freshToken(field: string): Promise<string> {
+    try {
+      return await stored.get(field);
+    } catch (error) {
+      if (!(error instanceof ConnectorError)) throw error;
+      const details = {
+        reason: error.code,
+        issues: [{ path: `/secrets/${field}`, code: 'pattern', message: error.message }],
+      };
+      throw new ApiError(400, 'test_failed', error.message, { details });
+    }
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { requireConnector, requireCovered, requireCreate, requireKind, requireTy
 import { newConnector } from '../connectors/new-connector.js';
 import { declaredSettings } from '../connectors/given-settings.js';
 import { createPlanner, type Planner } from '../connectors/planner.js';
-import { invalidConfig, openPlan, type ConfigWrite } from '../connectors/plan-write.js';
+import { invalidConfig, type ConfigWrite } from '../connectors/plan-write.js';
 import { ConnectorBody, presentConnector } from '../connectors/present-connector.js';
 import { holdOutput } from '../connectors/referred-output.js';
 import { storePlan } from '../connectors/store-plan.js';
@@ -17,7 +17,7 @@ import { organizationRoute, type ResponseData, type OrganizationCall, type Route
 import { notifyEngine } from '../pipelines/notify-engine.js';
 import type { Connector, ConnectorSecrets, SecretNote, Tables } from '../store/store.js';
 import { CONFIG_ERRORS, connectorBodies, TEST_ERRORS, textIssues, typeNamed } from './connector-bodies.js';
-import { countTest, keptSecrets } from './connection-tests.js';
+import { countTest, testPlan } from './connection-tests.js';
 import type { RouteContext } from './context.js';
 import { kindNames } from './kind-names.js';
 import { Org, OrgAndId } from './schemas.js';
@@ -141,7 +141,7 @@ async function create(
   if (query.test_connection === 'true') {
     await countTest(context, { principal, organization, type });
     const { signal } = c.req.raw;
-    await context.tests.run(type, openPlan(made.plan, type), { organizationId: organization.id, signal });
+    await testPlan(context, type, made.plan, { before: undefined, organizationId: organization.id, signal });
   }
   return commit(async (tables) => saved(context, ...(await made.insert(tables))));
 }
@@ -242,7 +242,7 @@ async function testFirst(
   call: UpdateCall,
 ): Promise<number> {
   const { c, principal, organization, params, body } = call;
-  const { store, tests, vault: vaults } = context;
+  const { store, vault: vaults } = context;
   const before = await store.connectors.withSecrets(organization.id, params.id);
   if (before?.connector.kind !== kind) throw await notOwned(store, organization.id, kind, params.id, principal);
   requireChangeable(before.connector, call);
@@ -251,11 +251,7 @@ async function testFirst(
   const vault = await vaults.ofOrganization(store, organization.id);
   const write = writeOf(type, body.config ?? { secrets: {} }, before);
   const plan = await planner.plan(write, { vault, tables: store, principal, organization });
-  await tests.run(type, openPlan(plan, type), {
-    organizationId: organization.id,
-    signal: c.req.raw.signal,
-    secrets: keptSecrets(context, before, plan),
-  });
+  await testPlan(context, type, plan, { before, organizationId: organization.id, signal: c.req.raw.signal });
   return before.connector.version;
 }
 

@@ -15,6 +15,8 @@ import type { IngestContext } from '../ingest/ingest-context.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import type { SecretExchanges } from '../secrets/secret-exchanges.js';
+import type { ConsentService } from '../oauth/consents.js';
+import type { TokenRefresher } from '../oauth/granted-tokens.js';
 import type { Vault } from '../secrets/vault.js';
 import type { SignInContext } from '../sign-in/create-sign-in.js';
 import type { KeyValueLimits } from '../store/key-values.js';
@@ -27,6 +29,11 @@ export interface RouteContext {
   vault: Vault;
   /** Replaces stored secrets, for vendors that do so. */
   exchanges: SecretExchanges;
+  /** Connects accounts at vendors. */
+  consents: ConsentService;
+  refresher: TokenRefresher;
+  /** Base URL of the service, without a slash at the end. */
+  publicUrl: string;
   sessions: SessionTokens;
   principals: Principals;
   accessControl: AccessControl;

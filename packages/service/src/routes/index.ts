@@ -35,6 +35,7 @@ import { loginSamlRoutes } from './login-saml.js';
 import { edgeSchemaRoutes } from './edge-schemas.js';
 import { nodeDataRoutes } from './node-data.js';
 import { nodeTestRoutes } from './node-tests.js';
+import { oauthRoutes } from './oauth.js';
 import { organizationMetricsRoutes } from './organization-metrics.js';
 import { organizationRoutes } from './organizations.js';
 import { organizationUserRoutes } from './organization-users.js';
@@ -76,6 +77,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
   const streams = createLogStreams(context);
   return [
     ...CONNECTOR_KINDS.flatMap((kind) => catalogRoutes(context, kind)),
+    ...oauthRoutes(context),
     ...CONNECTOR_KINDS.flatMap((kind) => [
       ...connectorRoutes(context, kind),
       ...connectionTestRoutes(context, kind),

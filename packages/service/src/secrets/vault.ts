@@ -63,7 +63,16 @@ export class DestinationError extends Error {
 
 /** Purpose of a digest. Digests of different purposes can't be compared. */
 export type DigestPurpose = (typeof DIGEST_PURPOSES)[number];
-const DIGEST_PURPOSES = ['api-key', 'request', 'destination', 'ingest', 'ticket', 'recovery-code', 'account'] as const;
+const DIGEST_PURPOSES = [
+  'api-key',
+  'request',
+  'destination',
+  'ingest',
+  'ticket',
+  'recovery-code',
+  'account',
+  'consent',
+] as const;
 
 /** Seals, opens and digests what the service keeps secret. No method returns an unwrapped key. */
 export interface Vault {

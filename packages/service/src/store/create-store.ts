@@ -7,6 +7,7 @@ import { createBillingAccounts, createBillingMembers, createBillingSubscriptions
 import { createBillingProducts } from './billing-products.js';
 import { createBillingRoles, createBillingRoleUsers } from './billing-roles.js';
 import { createConnectors } from './connectors.js';
+import { createConsents } from './consents.js';
 import { createDataKeys } from './data-keys.js';
 import type { Database, Queries } from './database.js';
 import { createEdgeSchemas } from './edge-schemas.js';
@@ -65,6 +66,7 @@ function tables(queries: Queries): Tables {
     signIns: createSignIns(queries),
     featureOverrides: createFeatureOverrides(queries),
     connectors: createConnectors(queries),
+    consents: createConsents(queries),
     secrets: createSecrets(queries),
     organizationSecrets: createOrganizationSecrets(queries),
     resourceShares: createResourceShares(queries),

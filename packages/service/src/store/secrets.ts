@@ -32,6 +32,7 @@ export function createSecrets(queries: Queries): Secrets {
           connectorId: table.connectorId,
           field: table.field,
           name: sql<string>`coalesce(${organizationSecrets.name}, ${table.name})`,
+          consent: table.consent,
           updatedAt: sql<Date>`coalesce(${organizationSecrets.updatedAt}, ${table.updatedAt})`.mapWith(table.updatedAt),
         })
         .from(table)
@@ -54,6 +55,7 @@ export function createSecrets(queries: Queries): Secrets {
             keyId: sql`excluded.key_id`,
             sealed: sql`excluded.sealed`,
             destination: sql`excluded.destination`,
+            consent: sql`excluded.consent`,
             updatedAt: sql`excluded.updated_at`,
           },
         });
@@ -75,6 +77,13 @@ export function createSecrets(queries: Queries): Secrets {
         .where(and(eq(table.id, id), eq(table.sealed, before), isNull(table.secretId)))
         .returning({ id: table.id });
       return changed.length > 0;
+    },
+
+    async noteReauth(id, connectedAt, at) {
+      await queries
+        .update(table)
+        .set({ consent: sql`jsonb_set(${table.consent}, '{needsReauthAt}', to_jsonb(${at.toISOString()}::text))` })
+        .where(and(eq(table.id, id), sql`${table.consent} ->> 'connectedAt' = ${connectedAt}`));
     },
 
     async reseal(reseals) {

@@ -11,6 +11,7 @@ import type { AuditLogs } from './audit-logs.js';
 import type { BillingAccounts, BillingMembers, BillingSubscriptions } from './billing-accounts.js';
 import type { BillingProducts } from './billing-products.js';
 import type { BillingRoles, BillingRoleUsers } from './billing-roles.js';
+import type { Consents } from './consents.js';
 import type { EdgeSchemaReader } from './edge-schemas.js';
 import type { FeatureOverrides } from './feature-overrides.js';
 import type { Invitations } from './invitations.js';
@@ -72,7 +73,10 @@ export interface StoredSecret extends SecretRow {
  * Metadata of a connector's secret that clients may read. A reference has the id and the organization
  * of the secret it refers to.
  */
-export type SecretNote = Pick<SecretRow, 'id' | 'organizationId' | 'connectorId' | 'field' | 'name' | 'updatedAt'>;
+export type SecretNote = Pick<
+  SecretRow,
+  'id' | 'organizationId' | 'connectorId' | 'field' | 'name' | 'updatedAt' | 'consent'
+>;
 
 /** Metadata of any secret: of one that connectors share, or of one that belongs to a connector. */
 export interface ListedSecret extends Pick<
@@ -290,6 +294,8 @@ export interface Secrets {
    * no longer contains `before`.
    */
   replaceValue(replacement: Reseal): Promise<boolean>;
+  /** Notes that a connected account has to be connected again, unless it was since `connectedAt`. */
+  noteReauth(id: string, connectedAt: string, at: Date): Promise<void>;
   /**
    * Stores resealed values and moves their rows out of format 1. A row that was changed in the
    * meantime keeps the change.
@@ -425,6 +431,7 @@ export interface Tables {
   readonly signIns: SignIns;
   readonly featureOverrides: FeatureOverrides;
   readonly connectors: Connectors;
+  readonly consents: Consents;
   readonly secrets: Secrets;
   readonly organizationSecrets: OrganizationSecrets;
   readonly resourceShares: ResourceShares;

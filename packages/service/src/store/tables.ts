@@ -182,6 +182,32 @@ export const invitations = pgTable('invitations', {
   expiresAt: timestamptz('expires_at').notNull(),
 });
 
+/** Consents to use an account at a vendor, until the connector is saved. */
+export const consents = pgTable('consents', {
+  id: text('id').primaryKey(),
+  organizationId: text('organization_id').notNull(),
+  sessionId: text('session_id').notNull(),
+  kind: text('kind').$type<ConnectorKind>().notNull(),
+  typeId: text('type_id').notNull(),
+  stateDigest: bytes('state_digest').notNull(),
+  browserDigest: bytes('browser_digest'),
+  destination: bytes('destination').notNull(),
+  status: text('status').$type<'created' | 'opened' | 'redeeming' | 'granted' | 'cancelled' | 'failed'>().notNull(),
+  sealed: bytes('sealed').notNull(),
+  account: text('account'),
+  createdAt: timestamptz('created_at').notNull(),
+  expiresAt: timestamptz('expires_at').notNull(),
+});
+
+/** What clients may know of a secret that is a connected account. Dates in RFC 3339. */
+export interface SecretConsent {
+  /** Name of the account, if the vendor told it. */
+  account: string | null;
+  connectedAt: string;
+  /** Since when the vendor no longer accepts it. */
+  needsReauthAt: string | null;
+}
+
 export const signInTickets = pgTable('sign_in_tickets', {
   digest: bytes('digest').primaryKey(),
   purpose: text('purpose').notNull(),
@@ -283,6 +309,8 @@ export const secrets = pgTable('secrets', {
   updatedAt: timestamptz('updated_at').notNull(),
   /** The secret of the organization that this row refers to. `sealed` contains its id then. */
   secretId: text('secret_id'),
+  /** For a connected account. The value is its tokens then. */
+  consent: jsonb('consent').$type<SecretConsent>(),
 });
 
 /** Outputs and secrets that an organization shares with its teams. One of the two ids is set. */

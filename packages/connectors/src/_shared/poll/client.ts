@@ -7,6 +7,7 @@ import {
   type EgressInit,
   type EgressReason,
   type FailureKind,
+  type GrantedTokens,
   type JsonValue,
   type ReplaceableSecrets,
 } from '@connector-frame/engine/connector-api';
@@ -19,10 +20,11 @@ import { isPassword, SignInGuard } from './authentication/sign-in-guard.js';
 import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
 import { failureOf, interpret, type ResponseParts } from './response-rules.js';
 import { isDownload, redirectTarget } from './download.js';
+import { connectedAccount } from './connected-account.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
-import type { Authentication, Grant, GrantResponse, Outgoing } from './signing.js';
+import type { Authentication, Credentials, Grant, GrantResponse, Outgoing } from './signing.js';
 import type { Values } from './template.js';
 import { readZone } from './time-zone.js';
 import { VendorClock } from './vendor-clock.js';
@@ -44,6 +46,8 @@ export interface PollClientOptions {
   egress: Egress;
   clock: Clock;
   secrets?: ReplaceableSecrets | undefined;
+  /** Tokens of connected accounts. */
+  tokens?: GrantedTokens | undefined;
   /** Whether this is the test of a connection. */
   isTest?: boolean;
 }
@@ -81,15 +85,19 @@ export class PollClient {
     this.#options = options;
     const { type, poll, config, clock } = options;
     this.vendorClock = new VendorClock(clock);
-    const method = selectedMethod(poll.authentication, config);
+    const connected = connectedAccount(type, options.tokens);
+    const method = connected ? undefined : selectedMethod(poll.authentication, config);
     const address = addressField(poll.base_url);
-    const credential = method && secretsOf(method).at(-1);
+    const credential = connected ? type.oauth?.secret : method && secretsOf(method).at(-1);
     this.subject = {
       product: type.vendor,
       ...(address !== undefined && { address }),
       ...(credential !== undefined && { credential }),
     };
-    if (!method) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
+    const authenticate = connected
+      ? () => connected
+      : method && ((given: Credentials) => createAuthentication(method, given));
+    if (!authenticate) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
     const settings = { settings: config.settings };
     this.#base = readAddress(poll.base_url, settings, this.subject);
     this.#headers = headersOf(poll.headers ?? {}, settings);
@@ -99,7 +107,7 @@ export class PollClient {
       clock,
       type.vendor,
     );
-    this.#authentication = createAuthentication(method, {
+    this.#authentication = authenticate({
       config,
       subject: this.subject,
       base: this.#base,
@@ -110,7 +118,7 @@ export class PollClient {
       secrets: options.secrets,
       isTest: options.isTest,
     });
-    this.#guard = isPassword(method) ? new SignInGuard(type.type_id, config, this.subject) : undefined;
+    this.#guard = method && isPassword(method) ? new SignInGuard(type.type_id, config, this.subject) : undefined;
   }
 
   url(request: PollRequest, values: Values): URL {

@@ -38,8 +38,8 @@ class PollInput implements PageInput {
     this.#poll = poll;
     this.#config = config;
     this.#context = context;
-    const { type, egress, clock, secrets } = context;
-    this.#client = new PollClient({ type, poll, config, egress, clock, secrets });
+    const { type, egress, clock, secrets, tokens } = context;
+    this.#client = new PollClient({ type, poll, config, egress, clock, secrets, tokens });
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
       this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;

@@ -1,16 +1,16 @@
 import type { PollDefinition, ConnectorTypeData } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
-import { systemClock, type Tester } from '@connector-frame/engine/connector-api';
+import { ConnectorError, systemClock, type Tester } from '@connector-frame/engine/connector-api';
 import { createTester } from '../connection-test/create-tester.js';
 import { unexpected } from '../connection-test/failures.js';
-import { passed } from '../connection-test/outcome.js';
+import { failed, passed } from '../connection-test/outcome.js';
 import { PollClient } from './client.js';
 import { PollError } from './poll-error.js';
 import { recordsOf } from './records.js';
 
 /** Creates the connection test of a polled type without its own: it sends the `check` request. */
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
-  return createTester({ product: type.vendor }, async (config, { egress, signal, secrets }) => {
+  return createTester({ product: type.vendor }, async (config, { egress, signal, secrets, tokens }) => {
     try {
       const client = new PollClient({
         type,
@@ -19,6 +19,7 @@ export function createPollTester(type: ConnectorTypeData, poll: PollDefinition):
         egress,
         clock: systemClock,
         secrets,
+        tokens,
         isTest: true,
       });
       client.retrySignIn();
@@ -28,6 +29,9 @@ export function createPollTester(type: ConnectorTypeData, poll: PollDefinition):
       return passed(found.length === 1 ? 'Read 1 record' : `Read ${found.length} records`);
     } catch (error) {
       if (error instanceof PollError) return error.outcome;
+      // The account that the customer connected can't be used.
+      if (error instanceof ConnectorError)
+        return failed('invalid_credentials', error.message, { at: type.oauth?.secret });
       throw error;
     }
   });

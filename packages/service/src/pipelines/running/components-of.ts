@@ -18,6 +18,8 @@ import type { ConnectorContext, KeyValueTable, ListenAt } from '@connector-frame
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Lookups, LookupsOf } from '../../connectors/lookups.js';
 import { runtimeConfig } from '../../connectors/runtime-config.js';
+import { grantIn } from '../../oauth/grant.js';
+import type { TokenRefresher } from '../../oauth/granted-tokens.js';
 import { openSecrets, type OpenedSecrets, type Opening } from '../../secrets/open-secrets.js';
 import type { SecretExchanges, SecretUser } from '../../secrets/secret-exchanges.js';
 import { DestinationError, type OrganizationVault } from '../../secrets/vault.js';
@@ -42,6 +44,8 @@ export interface ComponentTools {
   tableOf: (connector: Connector) => KeyValueTable;
   /** Replaces stored secrets, for vendors that do so. Absent: replacements are not stored. */
   exchanges?: SecretExchanges;
+  /** Refreshes the tokens of connected accounts. */
+  refresher?: TokenRefresher;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
   /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
@@ -145,7 +149,7 @@ async function partsOf(
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
-  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, exchanges, listenAt, alertsOf }: ComponentTools,
+  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, exchanges, refresher, listenAt, alertsOf }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
@@ -163,7 +167,10 @@ async function partsOf(
     ...(listen && { listen }),
     ...(exchanges && { secrets: exchanges.of(connector, userOf(node)) }),
   };
-  const config = runtimeConfig(type, settingsAt(node, connector.settings), secretsOf(node, secrets));
+  const settings = settingsAt(node, connector.settings);
+  const config = runtimeConfig(type, settings, secretsOf(node, secrets));
+  if (refresher && context.secrets)
+    context.tokens = refresher.of(type, { ...connector, settings }, context.secrets, storedOf(node, secrets));
   if (overridesOf(node)) requireFitting(node, type, config);
   return [type, config, context];
 }
@@ -190,12 +197,16 @@ function requireFitting({ slug }: StoredNode, type: ConnectorContext['type'], co
   throw new ConnectorError('invalid_overrides', message, 'permanent');
 }
 
+const openingsOf = (node: StoredNode, opened: OpenedById): ReadonlyMap<string, Opening> =>
+  opened.get(overridesOf(node) ? node.id : node.component_id)?.openings ?? new Map();
+
+const storedOf = (node: StoredNode, opened: OpenedById) =>
+  Array.from(openingsOf(node, opened).values(), ({ secret }) => secret);
+
 function secretsOf(node: StoredNode, opened: OpenedById): ConnectorConfig['secrets'] {
-  const id = overridesOf(node) ? node.id : node.component_id;
-  const openings = opened.get(id)?.openings ?? new Map<string, Opening>();
   return Object.fromEntries(
-    Array.from(openings, ([field, opening]) => {
-      if (!opening.error) return [field, opening.value];
+    Array.from(openingsOf(node, opened), ([field, opening]) => {
+      if (!opening.error) return [field, opening.secret.consent ? grantIn(opening.value).accessToken : opening.value];
       throw opening.error instanceof DestinationError
         ? mismatch(node, field, opening.error.changed)
         : new ConnectorError(

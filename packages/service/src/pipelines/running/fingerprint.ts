@@ -32,8 +32,9 @@ export function fingerprintOf({ pipeline, connectors, secrets, transforms, trans
   ];
   hash.update(JSON.stringify(graph));
   const sorted = secrets.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  for (const { id, field, sealed, shared } of sorted) {
-    hash.update(`\n${id} ${field} `).update(sealed);
+  for (const { id, field, sealed, shared, consent } of sorted) {
+    // The tokens of an account change while the pipeline runs.
+    hash.update(`\n${id} ${field} `).update(consent?.connectedAt ?? sealed);
     if (shared) hash.update(shared.sealed);
   }
   for (const { id, sealed } of transformSecrets) hash.update(`\n${id} `).update(sealed);

@@ -14,6 +14,9 @@ import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
+import { createAuthorizationServers } from '../../oauth/authorization-servers.js';
+import { createOAuthClients, type OAuthClients } from '../../oauth/clients.js';
+import { createTokenRefresher } from '../../oauth/granted-tokens.js';
 import { createSecretExchanges } from '../../secrets/secret-exchanges.js';
 import type { Vault } from '../../secrets/vault.js';
 import { createAlertWriter } from '../../store/alert-writer.js';
@@ -50,7 +53,7 @@ import { Supervisor } from './supervisor.js';
 
 export interface EngineOptions extends Omit<
   ComponentTools,
-  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'exchanges'
+  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'exchanges' | 'refresher'
 > {
   /** Used by this engine only. */
   folder: string;
@@ -64,6 +67,8 @@ export interface EngineOptions extends Omit<
   buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
   /** Folder with the operator's files for enrichments. Absent: they can't read files. */
   lookupFolder?: string | undefined;
+  /** Clients that the operator registered at vendors. Absent: tokens of connected accounts are not refreshed. */
+  oauthClients?: OAuthClients;
   /** Maximum size of the table of a KV lookup output. Default: 256 MiB and a million keys. */
   keyValueLimits?: KeyValueLimits;
   /** Number of pipelines with metrics of their own. Default 200. */
@@ -124,6 +129,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     labeledPipelines = 200,
     metricsDays = 90,
     lookupFolder,
+    oauthClients = createOAuthClients([]),
     keyValueLimits = DEFAULT_KEY_VALUE_LIMITS,
     usageDays = 1_100,
     usageWebhook,
@@ -177,6 +183,11 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const tools = {
     ...rest,
     exchanges: createSecretExchanges({ tables, locks: locksOf(database), vaultOf, catalog: rest.catalog }),
+    refresher: createTokenRefresher({
+      tables,
+      servers: createAuthorizationServers({ clients: oauthClients, egress: rest.egress, now: () => clock.now() }),
+      clock,
+    }),
     lookupsOf,
     tableOf: ({ id, organizationId }: Connector): KeyValueTable => ({
       put: (entries, ttlMs) => keyValues.put(id, entries, new Date(clock.now()), ttlMs),
