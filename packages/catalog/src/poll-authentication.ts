@@ -55,6 +55,8 @@ export interface PollTokenUse {
   header?: string;
   /** Prefix of the token in the header. Default `Bearer `. */
   prefix?: string;
+  /** Further credentials of each request, such as an API key. */
+  also?: PollCredentialFields;
   host?: PollTokenHost;
 }
 
@@ -120,17 +122,17 @@ export interface PollJwt {
   audience?: PollTemplate;
   /** Seconds until the token expires. Default 300. */
   jwt_lifetime_seconds?: number;
-  /** Further claims. Texts are templates in which settings are allowed. */
+  /** Further claims. Texts are templates in which settings are allowed, and `{{nonce}}`: a new UUID. */
   claims?: Readonly<Record<string, PollTemplate | number | boolean>>;
 }
 
 /**
  * Exchanges a JWT for a token: RFC 7523, section 2.1 (`jwt_bearer`) or section 2.2
- * (`client_assertion`).
+ * (`client_assertion`), or a request of the vendor's own (`custom`).
  */
 export interface PollPrivateKeyJwt extends PollJwt, PollTokenUse {
   kind: 'private_key_jwt';
-  grant: 'jwt_bearer' | 'client_assertion';
+  grant: 'jwt_bearer' | 'client_assertion' | 'custom';
   token_url: PollAddress;
   /** Default for `client_assertion`: `issuer`. */
   subject?: PollCredential;
@@ -139,6 +141,10 @@ export interface PollPrivateKeyJwt extends PollJwt, PollTokenUse {
   scopes?: readonly string[];
   /** Further parameters of the token request. */
   parameters?: Readonly<Record<string, PollTemplate>>;
+  /** Parameter with the JWT, for `custom`. Default `assertion`. */
+  parameter?: string;
+  /** Encoding of the token request. Default `form`. */
+  body?: 'form' | 'json';
 }
 
 /** Sends a JWT that the connector signs as the token itself. */
@@ -148,6 +154,7 @@ export interface PollSelfSignedJwt extends PollJwt {
   header?: string;
   /** Default `Bearer `. */
   prefix?: string;
+  also?: PollCredentialFields;
 }
 
 /**
@@ -177,15 +184,17 @@ export interface PollLoginRequest {
   /** Every text in it is a credential. */
   json?: unknown;
   form?: Readonly<Record<string, PollCredential>>;
+  /** Format of the response. Default `json`. */
+  format?: 'json' | 'xml';
   /**
-   * What is taken from the response, by the name of its placeholder. The default of `from` is the body;
-   * `optional` values may be missing and are then empty.
+   * What is taken from the response, by the name of its placeholder. `optional` values may be missing
+   * and are then empty.
    */
   values?: Readonly<Record<string, PollLoginValue>>;
 }
 
 export type PollLoginValue =
-  /** A text or number at a path of a JSON body. The empty path is the body as text. */
+  /** A text or number at a path of the body. The empty path is the body as text. */
   { path: PollPath; optional?: true } | { header: string; optional?: true } | { cookie: string; optional?: true };
 
 /**
@@ -194,6 +203,8 @@ export type PollLoginValue =
  */
 export interface PollLogin {
   kind: 'login';
+  /** Values to compute before the requests, from secrets, settings, `timestamp` and `nonce`. */
+  steps?: readonly PollSignatureStep[];
   /** One or several requests. Later ones may use the values of earlier ones, and send their cookies. */
   requests: readonly PollLoginRequest[];
   /** Used instead of `requests` when the token expires. It may use all values. */
@@ -234,6 +245,8 @@ export type PollSignatureStep = {
   name: string;
   /** Text in which secrets and the placeholders of a signature are allowed. */
   of: string;
+  /** Encoding of the bytes in that text. Default: it is text. */
+  of_encoding?: 'hex' | 'base64';
 } & (
   | { kind: 'text' }
   | {
@@ -255,16 +268,21 @@ export type PollSignatureStep = {
     }
   /** RSA, PKCS #1 v1.5, with a private key as PEM. */
   | { kind: 'rsa'; algorithm: 'sha1' | 'sha256' | 'sha512'; key: PollField; encoding: 'base64' }
+  /**
+   * The API key, obfuscated with a time in milliseconds (`of`).
+   * https://help.zscaler.com/zia/getting-started-zia-api
+   */
+  | { kind: 'zscaler_key'; key: PollField }
 );
 
 /**
  * Signs each request.
  *
  * Placeholders: `method`, `scheme`, `host`, `path`, `query` (as sent), `sorted_query` (by name, then
- * value), `target` (path and query), `body`, `header.<name>`, `timestamp`, `nonce` (UUID), and the
- * names of steps. Formats of `timestamp`: `rfc3339` (default), `rfc3339_seconds`, `seconds`,
- * `milliseconds`, `http` (RFC 9110), `compact` (`20260131T12:00:00+0000`). Formats of the others:
- * `lower`, `upper`, `encoded` (percent-encoded as in RFC 3986).
+ * value), `target` (path and query), `body`, `length`, `header.<name>`, `timestamp`, `nonce` (64
+ * hexadecimal digits, or 32 as `short`), and the names of steps. Forms of `timestamp`: those of
+ * `PollTimeForm`, and `http` (RFC 9110). Forms of the others: `lower`, `upper`, `encoded`
+ * (percent-encoded as in RFC 3986).
  */
 export interface PollSignature {
   kind: 'signature';
@@ -273,6 +291,18 @@ export interface PollSignature {
   steps: readonly PollSignatureStep[];
   headers?: Readonly<Record<string, PollCredential>>;
   query?: Readonly<Record<string, PollCredential>>;
+}
+
+/** OAuth 1.0 (RFC 5849) with a token that the customer has created. */
+export interface PollOAuth1 {
+  kind: 'oauth1';
+  consumer_key: PollCredential;
+  consumer_secret: PollCredential;
+  token: PollCredential;
+  token_secret: PollCredential;
+  /** Default `HMAC-SHA256`. */
+  algorithm?: 'HMAC-SHA1' | 'HMAC-SHA256';
+  realm?: PollField;
 }
 
 /**
@@ -306,6 +336,7 @@ export type PollSingleAuthentication =
   | PollLogin
   | PollDuoSignature
   | PollSignature
+  | PollOAuth1
   | PollAwsSignature;
 
 export type PollAuthentication =

@@ -140,6 +140,10 @@ describe('authentication', () => {
     ['signature', '/steps/1/name', 'body', '/steps/1/name: is the name of another placeholder'],
     ['signature', '/steps/2/algorithm', 'crc', '/steps/2/algorithm: must be "md5"'],
     ['signature', '/headers', undefined, ': sends nothing'],
+    ['signature', '/steps/2/of', '{{timestamp:days_ago}}', '/steps/2/of: {{timestamp:days_ago}}: the form is'],
+    ['login', '/steps', [{ kind: 'text', name: 'a', of: '{{method}}' }], "/steps/0/of: can't say {{method}}"],
+    ['login', '/send/headers/X', '{{timestamp}}', "/send/headers/X: can't say {{timestamp}}"],
+    ['jwt', '/claims', { at: '{{timestamp}}' }, "/claims/at: can't say {{timestamp}}"],
   ])('of kind %s reports %s = %j', (kind, pointer, value, problem) => {
     expect(told(setAt(exampleOf(kind), pointer, value))).toContainEqual(expect.stringContaining(problem));
   });

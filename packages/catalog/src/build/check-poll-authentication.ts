@@ -2,10 +2,17 @@
  * Consistency of `authentication`: placeholders have values, secrets never decide an address, and
  * addresses by a choice name each of its values.
  */
-import type { PollAuthentication, PollLogin, PollSignature, PollSingleAuthentication } from '../types.js';
+import type {
+  PollAuthentication,
+  PollLogin,
+  PollSignature,
+  PollSignatureStep,
+  PollSingleAuthentication,
+} from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { oneOf } from './problem.js';
+import { isTimeForm, TIME_FORMS } from './time-form.js';
 
 type Add = (pointer: string, message: string) => void;
 /** Returns the values of a choice, by the pointer of its setting; `undefined` if it is none. */
@@ -14,7 +21,11 @@ type ChoiceValues = (path: string) => readonly string[] | undefined;
 type Names = ReadonlyMap<string, readonly string[]>;
 
 const FORMS = ['lower', 'upper', 'encoded'];
-const TIMES = ['rfc3339', 'rfc3339_seconds', 'seconds', 'milliseconds', 'http', 'compact'];
+/** What differs between two signatures of the same request. */
+const MOMENT = [
+  ['timestamp', [...TIME_FORMS.filter((form) => !form.endsWith('_ago')), 'http']],
+  ['nonce', ['short']],
+] as const;
 const OF_REQUEST = ['method', 'scheme', 'host', 'path', 'query', 'sorted_query', 'target', 'body', 'length'];
 export function checkAuthentication(authentication: PollAuthentication, add: Add, valuesOf: ChoiceValues): void {
   if (authentication.kind !== 'choice') return checkMethod(authentication, add);
@@ -35,7 +46,9 @@ function checkChoice(values: readonly string[] | undefined, given: readonly stri
 function checkMethod(method: PollSingleAuthentication, add: Add): void {
   if (method.kind === 'login') return checkLogin(method, add);
   if (method.kind === 'signature') return checkSignature(method, add);
-  checkNames(method, '', new Map(), add);
+  const { claims, ...others } = { claims: undefined, ...method };
+  checkNames(others, '', new Map(), add);
+  checkNames(claims, '/claims', new Map([['nonce', []]]), add);
   if (method.kind === 'fields' && !method.headers && !method.query && !method.body)
     add('', 'sends nothing: add "headers", "query" or "body"');
   if (method.kind === 'private_key_jwt' || method.kind === 'jwt') {
@@ -45,36 +58,44 @@ function checkMethod(method: PollSingleAuthentication, add: Add): void {
   }
 }
 
-function checkLogin({ requests, refresh, lifetime, send, host }: PollLogin, add: Add): void {
-  const names = new Map<string, readonly string[]>();
-  const steps = [...requests.entries()].map(([index, request]) => ({ at: `/requests/${String(index)}`, request }));
-  for (const { at, request } of [...steps, ...(refresh ? [{ at: '/refresh', request: refresh }] : [])]) {
+function checkLogin({ steps = [], requests, refresh, lifetime, send, host }: PollLogin, add: Add): void {
+  const names = new Map<string, readonly string[]>(MOMENT);
+  checkSteps(steps, names, [], add);
+  const calls = [...requests.entries()].map(([index, request]) => ({ at: `/requests/${String(index)}`, request }));
+  for (const { at, request } of [...calls, ...(refresh ? [{ at: '/refresh', request: refresh }] : [])]) {
     const { values = {}, json, form, method, ...sent } = request;
     checkNames({ ...sent, json, form }, at, names, add);
     if (json !== undefined && form !== undefined) add(at, 'has two bodies: keep "json" or "form"');
     if ((json !== undefined || form !== undefined) && method === 'GET') add(`${at}/method`, 'has no body');
     for (const name of Object.keys(values)) names.set(name, []);
   }
+  for (const [name] of MOMENT) names.delete(name);
   checkNames({ lifetime, host }, '', names, add);
   checkNames(send, '/send', names, add);
   if (!send.headers && !send.query && !send.cookies) add('/send', 'sends nothing: add "headers", "query" or "cookies"');
 }
 
 function checkSignature({ signed, steps, headers, query }: PollSignature, add: Add): void {
-  const names = new Map([
-    ...OF_REQUEST.map((name) => [name, FORMS] as const),
-    ['timestamp', TIMES] as const,
-    ['nonce', []] as const,
-  ]);
+  const names = new Map<string, readonly string[]>([...OF_REQUEST.map((name) => [name, FORMS] as const), ...MOMENT]);
   checkNames(signed, '/signed', names, add);
+  checkSteps(steps, names, FORMS, add);
+  checkNames({ headers, query }, '', names, add);
+  if (!headers && !query) add('', 'sends nothing: add "headers" or "query"');
+}
+
+/** Checks steps, and adds their names. */
+function checkSteps(
+  steps: readonly PollSignatureStep[],
+  names: Map<string, readonly string[]>,
+  forms: readonly string[],
+  add: Add,
+): void {
   for (const [index, step] of steps.entries()) {
     const at = `/steps/${String(index)}`;
     checkNames(step, at, names, add);
     if (names.has(step.name)) add(`${at}/name`, 'is the name of another placeholder');
-    names.set(step.name, FORMS);
+    names.set(step.name, forms);
   }
-  checkNames({ headers, query }, '', names, add);
-  if (!headers && !query) add('', 'sends nothing: add "headers" or "query"');
 }
 
 /** Checks placeholders other than fields. Headers of the request are `header.<name>`. */
@@ -83,10 +104,12 @@ function checkNames(value: unknown, at: string, names: Names, add: Add): void {
     const forms = name.startsWith('header.') && names.has('method') ? FORMS : names.get(name);
     if (!forms)
       add(pointer, `can't say {{${name}}}: here it takes ${oneOf(['/settings/...', '/secrets/...', ...names.keys()])}`);
-    else if (form !== undefined && !forms.includes(form))
+    else if (form !== undefined && !forms.includes(form) && !(name === 'timestamp' && isTimestamp(form)))
       add(pointer, `{{${name}:${form}}}: ${forms.length > 0 ? `the form is ${oneOf(forms)}` : 'it has no forms'}`);
   }
 }
+
+const isTimestamp = (form: string): boolean => isTimeForm(form, 'request') && !form.endsWith('_ago');
 
 interface Placeholder {
   pointer: string;
@@ -98,7 +121,7 @@ interface Placeholder {
 function* placeholdersIn(value: unknown, pointer: string): Generator<Placeholder> {
   if (typeof value === 'string') {
     for (const [, inner = ''] of value.matchAll(/\{\{([^{}]*)\}\}/g)) {
-      const [name = '', form] = inner.split(':');
+      const [, name = '', form] = /^([^:]*)(?::(.*))?$/.exec(inner) ?? [];
       if (!inner.startsWith('/')) yield { pointer, name, form };
     }
   } else if (Array.isArray(value) || isPlain(value))

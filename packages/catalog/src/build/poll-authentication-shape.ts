@@ -34,6 +34,7 @@ const tokenUse = {
   lifetime_seconds: whole(10, 31_536_000),
   header: name,
   prefix: line,
+  also: object({}, carried),
   host,
 };
 const tokenRequest = {
@@ -80,6 +81,7 @@ const loginRequest = object(
     basic: object({ user: credential }, { password: credential }),
     json,
     form: map(credential),
+    format: word('json', 'xml'),
     values: map(loginValue),
   },
 );
@@ -98,18 +100,20 @@ const lifetime: Shape = (value, pointer, complain) => {
 const cookies: Shape = (value, pointer, complain) =>
   (typeof value === 'string' ? word('all') : map(credential))(value, pointer, complain);
 
-const stepKind = word('text', 'hash', 'hmac', 'rsa');
+const stepKind = word('text', 'hash', 'hmac', 'rsa', 'zscaler_key');
 const hash = word('md5', 'sha1', 'sha256', 'sha384', 'sha512');
 const encoding = word('hex', 'base64');
 const step = { kind: stepKind, name: placeholder, of: lines };
+const encoded = { of_encoding: word('hex', 'base64') };
 const steps = kinds({
-  text: object(step),
-  hash: object({ ...step, algorithm: hash, encoding }, { first_bytes: whole(1, 1_048_576), empty: yes }),
+  text: object(step, encoded),
+  hash: object({ ...step, algorithm: hash, encoding }, { ...encoded, first_bytes: whole(1, 1_048_576), empty: yes }),
   hmac: object(
     { ...step, algorithm: hash, key: credential, encoding },
-    { key_encoding: word('text', 'base64', 'hex') },
+    { ...encoded, key_encoding: word('text', 'base64', 'hex') },
   ),
-  rsa: object({ ...step, algorithm: word('sha1', 'sha256', 'sha512'), key: secret, encoding: word('base64') }),
+  rsa: object({ ...step, algorithm: word('sha1', 'sha256', 'sha512'), key: secret, encoding: word('base64') }, encoded),
+  zscaler_key: object({ ...step, key: secret }),
 });
 
 const kind = text(/^/, 'a text');
@@ -130,17 +134,30 @@ const single: Readonly<Record<string, Shape>> = {
     { client_secret: credential, replacement: path, rotates: yes, ...tokenRequest },
   ),
   private_key_jwt: object(
-    { kind, grant: word('jwt_bearer', 'client_assertion'), token_url: tokenUrl, key: secret, key_format: keyFormat },
-    { scopes: list(line), parameters: map(template), ...jwt, ...tokenUse },
+    {
+      kind,
+      grant: word('jwt_bearer', 'client_assertion', 'custom'),
+      token_url: tokenUrl,
+      key: secret,
+      key_format: keyFormat,
+    },
+    { scopes: list(line), parameters: map(template), parameter: name, body: word('form', 'json'), ...jwt, ...tokenUse },
   ),
-  jwt: object({ kind, key: secret, key_format: keyFormat }, { header: name, prefix: line, ...jwt }),
+  jwt: object(
+    { kind, key: secret, key_format: keyFormat },
+    { header: name, prefix: line, also: object({}, carried), ...jwt },
+  ),
   github_app: object({ kind, app_id: field, key: secret, installation_id: field }, { api_url: tokenUrl }),
   login: object(
     { kind, requests: list(loginRequest), send: object({}, { ...carried, cookies }) },
-    { refresh: loginRequest, lifetime, host, expired: list(whole(400, 599)) },
+    { steps: list(steps), refresh: loginRequest, lifetime, host, expired: list(whole(400, 599)) },
   ),
   duo_hmac: object({ kind, key: secret, secret }),
   signature: object({ kind, steps: list(steps) }, { signed: object({}, carried), ...carried }),
+  oauth1: object(
+    { kind, consumer_key: credential, consumer_secret: credential, token: credential, token_secret: credential },
+    { algorithm: word('HMAC-SHA1', 'HMAC-SHA256'), realm: setting },
+  ),
   aws_sigv4: object(
     { kind, access_key_id: field, secret_access_key: secret, region: template, service: line },
     { session_token: secret, role_arn: setting, external_id: setting },

@@ -11,6 +11,7 @@ import { addFields, fieldOf, fieldsIn, fillAll, fillCredential, readField } from
 import { digestAuthentication } from './authentication/digest-authentication.js';
 import { githubApp, privateKeyJwt, selfSignedJwt } from './authentication/jwt.js';
 import { loginAuthentication } from './authentication/login.js';
+import { oauth1Authentication } from './authentication/oauth1.js';
 import { refreshToken } from './authentication/refresh-token.js';
 import { signatureAuthentication } from './authentication/signature.js';
 import { clientCredentials } from './authentication/token-request.js';
@@ -55,6 +56,8 @@ export function createAuthentication(method: PollSingleAuthentication, credentia
       return digestAuthentication(method, credentials);
     case 'signature':
       return signatureAuthentication(method, credentials);
+    case 'oauth1':
+      return oauth1Authentication(method, credentials);
     case 'aws_sigv4':
       return awsAuthentication(method, credentials);
     case 'duo_hmac':

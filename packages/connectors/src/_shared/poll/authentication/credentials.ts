@@ -4,8 +4,8 @@ import { missing } from '../../connection-test/outcome.js';
 import { PollError } from '../poll-error.js';
 import { setHeader, type Outgoing } from '../signing.js';
 
-/** Returns the value of a placeholder that is not a field, with its format: `timestamp`, `seconds`. */
-export type NamedValue = (name: string, format: string | undefined) => string | undefined;
+/** Returns the value of a placeholder that is not a field, with its form: `timestamp`, `seconds`. */
+export type NamedValue = (name: string, form: string | undefined) => string | undefined;
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 const isPointer = (credential: PollCredential): boolean => /^\/(?:settings|secrets)\//.test(credential);
@@ -37,8 +37,8 @@ export function fillCredential(
   if (isPointer(credential)) return readField(config, credential);
   return credential.replaceAll(PLACEHOLDER, (_whole, inner: string) => {
     if (inner.startsWith('/')) return readField(config, inner);
-    const [name = '', format] = inner.split(':');
-    return named(name, format) ?? '';
+    const [, name = '', form] = /^([^:]*)(?::(.*))?$/.exec(inner) ?? [];
+    return named(name, form) ?? '';
   });
 }
 

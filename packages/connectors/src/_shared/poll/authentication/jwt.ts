@@ -44,23 +44,32 @@ export function privateKeyJwt(method: PollPrivateKeyJwt, credentials: Credential
     config,
     audience: url.href,
     issuer,
-    subject: isBearer ? undefined : issuer,
+    subject: method.grant === 'client_assertion' ? issuer : undefined,
     claims: { ...(isBearer && scope !== undefined && { scope }), jti: () => crypto.randomUUID() },
   });
   const parameters = Object.fromEntries(fillAll(method.parameters, config));
+  const isJson = method.body === 'json';
   return async (signal) => {
-    const assertion = await sign(vendorNow());
-    const fields: Record<string, string> = isBearer
-      ? { grant_type: JWT_BEARER, assertion }
-      : {
-          grant_type: 'client_credentials',
-          client_assertion_type: ASSERTION,
-          client_assertion: assertion,
-          ...(scope !== undefined && { scope }),
-        };
-    const headers = new Headers({ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' });
-    const body = new URLSearchParams({ ...fields, ...parameters }).toString();
-    return tokenIn(await requester({ url, headers, body }, signal), method, credentials);
+    const fields = { ...fieldsOf(method, await sign(vendorNow()), scope), ...parameters };
+    const type = isJson ? 'application/json' : 'application/x-www-form-urlencoded';
+    const headers = new Headers({ accept: 'application/json', 'content-type': type });
+    const body = isJson ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
+    return tokenIn(await requester({ url: new URL(url), headers, body }, signal), method, credentials);
+  };
+}
+
+function fieldsOf(
+  { grant, parameter = 'assertion' }: PollPrivateKeyJwt,
+  assertion: string,
+  scope: string | undefined,
+): Record<string, string> {
+  if (grant === 'custom') return { [parameter]: assertion };
+  if (grant === 'jwt_bearer') return { grant_type: JWT_BEARER, assertion };
+  return {
+    grant_type: 'client_credentials',
+    client_assertion_type: ASSERTION,
+    client_assertion: assertion,
+    ...(scope !== undefined && { scope }),
   };
 }
 
@@ -95,6 +104,8 @@ export function githubApp(method: PollGithubApp, credentials: Credentials): Obta
   };
 }
 
+const nonce = (name: string): string | undefined => (name === 'nonce' ? crypto.randomUUID() : undefined);
+
 interface Signer {
   method: PollJwt;
   key: Key;
@@ -113,11 +124,11 @@ function signer({ method, key, config, claims, ...defaults }: Signer): (at: numb
   const given = method.audience === undefined ? undefined : fillOptional(method.audience, config);
   const audience = given ?? defaults.audience;
   const id = method.key_id === undefined ? key.id : fillCredential(method.key_id, config);
-  const own = Object.entries(method.claims ?? {}).flatMap(([name, claim]): [string, string | number | boolean][] => {
-    const value = typeof claim === 'string' ? fillOptional(claim, config) : claim;
-    return value === undefined ? [] : [[name, value]];
-  });
   return async (at) => {
+    const own = Object.entries(method.claims ?? {}).flatMap(([name, claim]): [string, string | number | boolean][] => {
+      const value = typeof claim === 'string' ? fillOptional(claim, config, nonce) : claim;
+      return value === undefined ? [] : [[name, value]];
+    });
     const issued = Math.floor(at / 1_000);
     const fresh = Object.entries(claims).map(([name, claim]) => [name, typeof claim === 'string' ? claim : claim()]);
     const token = new SignJWT({ ...Object.fromEntries(fresh), ...Object.fromEntries(own) })

@@ -249,6 +249,78 @@ test('takes the session from a redirect, as forms set it', async () => {
   expect(requests[1]?.headers.cookie).toBe('sid=canary');
 });
 
+/** https://docs.paloaltonetworks.com/pan-os/11-0/pan-os-panorama-api/get-started-with-the-pan-os-xml-api/get-your-api-key */
+test('reads a token from XML', async () => {
+  const { driver, requests } = await opened(
+    {
+      requests: [
+        {
+          url: '/api/',
+          query: { type: 'keygen', user: '/settings/user', password: '/secrets/password' },
+          format: 'xml',
+          values: { key: { path: '/response/result/key' } },
+        },
+      ],
+      send: { headers: { 'X-PAN-KEY': '{{key}}' } },
+    },
+    {
+      '/api/?type=keygen&user=ada&password=canary-xml': () => ({
+        body: '<response status = "success"><result><key>gJlQWE56987nBxIqyfa62sZeRtYuIo2BgzEA9UOnlZBhU</key></result></response>',
+      }),
+    },
+    'canary-xml',
+  );
+  await driver.poll();
+  expect(requests[1]?.headers['x-pan-key']).toBe('gJlQWE56987nBxIqyfa62sZeRtYuIo2BgzEA9UOnlZBhU');
+});
+
+/** The example key and time, obfuscated by hand: https://help.zscaler.com/zia/getting-started-zia-api */
+test('computes values before it logs in', async () => {
+  const { driver, clock, requests } = await opened(
+    {
+      steps: [{ name: 'key', kind: 'zscaler_key', of: '{{timestamp:milliseconds}}', key: '/secrets/password' }],
+      requests: [{ url: '/login', json: { apiKey: '{{key}}', timestamp: '{{timestamp:milliseconds}}' } }],
+      send: { cookies: 'all' },
+    },
+    { '/login': () => ({ headers: { 'set-cookie': 'JSESSIONID=canary' } }) },
+    'abcdefghijkl',
+  );
+  clock.ms = 1_577_836_800_000;
+  await driver.poll();
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ apiKey: 'iaaaaagccccc', timestamp: '1577836800000' });
+});
+
+test('takes the page of a login for the end of a session, and for a refusal if the session is fresh', async () => {
+  const page = { body: '<html>', headers: { 'content-type': 'text/html; charset=utf-8' } };
+  let valid = '';
+  const cookies = {
+    kind: 'login',
+    requests: [{ url: '/login', form: { p: '/secrets/password' } }],
+    lifetime: { seconds: 3_600 },
+    send: { cookies: 'all' },
+  } as const;
+  const { driver, requests } = await open(
+    { authentication: cookies },
+    (_query, { url, headers }) => {
+      if (url !== '/login') return headers.cookie === valid ? data(...records(0, 1)) : page;
+      valid = `sid=s${requests.length}`;
+      return { headers: { 'set-cookie': valid } };
+    },
+    { settings, secrets: { password: 'canary-page' } },
+  );
+  await driver.poll();
+  valid = 'gone';
+  await driver.poll();
+  expect(requests.map(({ url }) => url.split('?')[0])).toEqual(['/login', '/events', '/events', '/login', '/events']);
+  const wrong = await open(
+    { authentication: cookies },
+    (_query, { url }) => (url === '/login' ? { headers: { 'set-cookie': 'sid=none' } } : page),
+    { settings, secrets: { password: 'canary-other-page' } },
+  );
+  for (let attempt = 0; attempt < 5; attempt += 1) await wrong.driver.fails();
+  expect(wrong.requests.filter(({ url }) => url === '/login')).toHaveLength(2);
+});
+
 test('another password may be tried at once', async () => {
   const login = {
     requests: [{ url: '/login', json: { p: '/secrets/password' }, values: { t: { path: '/t' } } }],

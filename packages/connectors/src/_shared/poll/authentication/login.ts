@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { PollLogin, PollLoginRequest, PollLoginValue } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { addressOf, readAddress } from '../address.js';
 import { PollError } from '../poll-error.js';
+import { parseXml } from '../xml-body.js';
 import { basic, setHeader, type Authentication, type Credentials, type Grant, type GrantResponse } from '../signing.js';
-import { addFields, fieldOf, fillAll, fillCredential } from './credentials.js';
+import { addFields, fieldOf, fillAll, fillCredential, type NamedValue } from './credentials.js';
+import { computeSteps, momentValues } from './steps.js';
 import { hasNone, hostIn, movedTo, renewalTime } from './token.js';
 
 const DEFAULT_LIFETIME_S = 300;
@@ -19,21 +22,27 @@ interface Session {
 
 /** Signs in by calls of the vendor's own, and carries what they return in each request. */
 export function loginAuthentication(method: PollLogin, credentials: Credentials): Authentication {
-  const { config, now, subject, base, requester } = credentials;
+  const { config, now, vendorNow, subject, base, requester, refused } = credentials;
   // A redirect would be followed without the cookies that it sets.
   const redirect = method.send.cookies === undefined ? {} : { redirect: 'manual' as const };
   let session: Session | undefined;
+  /** Whether the vendor has accepted the session. */
+  let isAccepted = false;
 
   async function logIn(signal: AbortSignal): Promise<Session> {
+    isAccepted = false;
     const fresh: Session = { values: new Map(), cookies: new Map(), until: 0 };
     return run(method.requests, fresh, signal);
   }
 
   async function run(requests: readonly PollLoginRequest[], before: Session, signal: AbortSignal): Promise<Session> {
     const next = { ...before, values: new Map(before.values), cookies: new Map(before.cookies) };
+    const ofMoment = momentValues({ at: vendorNow(), nonce: randomBytes(32).toString('hex') });
+    const named: NamedValue = (name, form) => ofMoment(name, form) ?? next.values.get(name);
+    computeSteps(method.steps ?? [], config, named, next.values);
     let last: GrantResponse | undefined;
     for (const request of requests) {
-      last = await requester(grantOf(request, next), signal);
+      last = readXml(request, await requester(grantOf(request, next, named), signal));
       readCookies(last.headers, next.cookies);
       for (const [name, value] of Object.entries(request.values ?? {}))
         next.values.set(name, valueIn(last, value, next.cookies));
@@ -42,8 +51,7 @@ export function loginAuthentication(method: PollLogin, credentials: Credentials)
     return { ...next, until: renewalTime(now(), lifetimeIn(last)), ...(host !== undefined && { host }) };
   }
 
-  function grantOf(request: PollLoginRequest, { values, cookies }: Session): Grant {
-    const named = (name: string): string | undefined => values.get(name);
+  function grantOf(request: PollLoginRequest, { cookies }: Session, named: NamedValue): Grant {
     const { url: address, json, form } = request;
     const url =
       typeof address === 'string' && address.startsWith('/')
@@ -79,7 +87,7 @@ export function loginAuthentication(method: PollLogin, credentials: Credentials)
     if (found !== undefined && found !== '') return found;
     if (value.optional) return '';
     // A page with the login form again has no cookie or header of a session.
-    throw 'path' in value ? hasNone(response, credentials.refused, subject) : credentials.refused();
+    throw 'path' in value ? hasNone(response, refused, subject) : refused();
   }
 
   /** Returns seconds. */
@@ -106,10 +114,18 @@ export function loginAuthentication(method: PollLogin, credentials: Credentials)
       if (own.size > 0) setHeader(request.headers, 'cookie', cookieHeader(own), subject.credential ?? '');
       if (host !== undefined) request.url = movedTo(new URL(host), request.url, base);
     },
-    renew({ status }) {
-      if (!session || (status !== 401 && method.expired?.includes(status) !== true)) return false;
+    renew({ status, headers }) {
+      // Instead of an error, some vendors send the page to log in.
+      const isPage = status < 300 && headers.get('content-type')?.startsWith('text/html') === true;
+      const isEnded = isPage || status === 401 || method.expired?.includes(status) === true;
+      if (!session || !isEnded) {
+        isAccepted ||= session !== undefined && status < 300;
+        return false;
+      }
       session = undefined;
-      return true;
+      // A fresh session that is refused means that the credentials are wrong, or may not do this.
+      if (isPage && !isAccepted) refused();
+      return isAccepted;
     },
     host: () => (session?.host === undefined ? undefined : new URL(session.host)),
   };
@@ -122,6 +138,15 @@ export function loginAuthentication(method: PollLogin, credentials: Credentials)
       if (!(error instanceof PollError) || error.kind !== 'permanent') throw error;
       return logIn(signal);
     }
+  }
+}
+
+function readXml({ format }: PollLoginRequest, response: GrantResponse): GrantResponse {
+  if (format !== 'xml') return response;
+  try {
+    return { ...response, body: parseXml(response.text) };
+  } catch {
+    return { ...response, body: undefined };
   }
 }
 

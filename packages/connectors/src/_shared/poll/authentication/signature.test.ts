@@ -1,9 +1,12 @@
+import { createHmac } from 'node:crypto';
 import type { PollSignature } from '@connector-frame/catalog/types';
 import { expect, test } from 'vitest';
 import { failed } from '../../connection-test/outcome.js';
 import { PollError } from '../poll-error.js';
 import { awsAuthentication } from './aws-signature.js';
-import { signRequest, type Moment } from './signature.js';
+import { signOAuth1 } from './oauth1.js';
+import { signRequest } from './signature.js';
+import type { Moment } from './steps.js';
 
 interface Sent {
   method?: string;
@@ -36,7 +39,7 @@ const edgegrid: PollSignature = {
     {
       name: 'unsigned',
       kind: 'text',
-      of: 'EG1-HMAC-SHA256 client_token={{/secrets/client_token}};access_token={{/secrets/access_token}};timestamp={{timestamp:compact}};nonce={{nonce}};',
+      of: 'EG1-HMAC-SHA256 client_token={{/secrets/client_token}};access_token={{/secrets/access_token}};timestamp={{timestamp:%Y%m%dT%H:%M:%S%z}};nonce={{nonce}};',
     },
     {
       name: 'content',
@@ -50,7 +53,7 @@ const edgegrid: PollSignature = {
     {
       name: 'key',
       kind: 'hmac',
-      of: '{{timestamp:compact}}',
+      of: '{{timestamp:%Y%m%dT%H:%M:%S%z}}',
       algorithm: 'sha256',
       key: '/secrets/client_secret',
       encoding: 'base64',
@@ -234,6 +237,84 @@ test('Cortex XDR', () => {
     // printf 'k%s1600000000000' "$(printf 'n%.0s' {1..64})" | sha256sum
     authorization: '67a30c8e23221656b3e3ba93816d733fbc583156b890124eac19a3f3d389a775',
   });
+});
+
+const mac = (secret: Buffer, text: Buffer | string): Buffer => createHmac('sha256', secret).update(text).digest();
+
+/**
+ * The calculation that the documentation describes, with keys and nonce as bytes:
+ * https://docs.veracode.com/r/c_hmac_signing_example
+ */
+test('Veracode', () => {
+  const hmac = { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', key_encoding: 'hex' } as const;
+  const method: PollSignature = {
+    kind: 'signature',
+    steps: [
+      { ...hmac, name: 'first', of: '{{nonce:short}}', of_encoding: 'hex', key: '/secrets/key' },
+      { ...hmac, name: 'second', of: '{{timestamp:milliseconds}}', key: '{{first}}' },
+      { ...hmac, name: 'signing', of: 'vcode_request_version_1', key: '{{second}}' },
+      {
+        ...hmac,
+        name: 'signature',
+        of: 'id={{/settings/id}}&host={{host}}&url={{target}}&method={{method}}',
+        key: '{{signing}}',
+      },
+    ],
+    headers: {
+      Authorization:
+        'VERACODE-HMAC-SHA-256 id={{/settings/id}},ts={{timestamp:milliseconds}},nonce={{nonce:short}},sig={{signature}}',
+    },
+  };
+  const moment = { at: 1_600_000_000_123, nonce: '0f'.repeat(32) };
+  const key = 'ab'.repeat(64);
+  const { headers } = signed(method, { url: 'https://api.veracode.com/a/b?c=d' }, { key }, { id: 'me' }, moment);
+  const first = mac(Buffer.from(key, 'hex'), Buffer.alloc(16, 0x0f));
+  const signing = mac(mac(first, '1600000000123'), 'vcode_request_version_1');
+  const signature = mac(signing, 'id=me&host=api.veracode.com&url=/a/b?c=d&method=GET').toString('hex');
+  expect(headers.get('authorization')).toBe(
+    `VERACODE-HMAC-SHA-256 id=me,ts=1600000000123,nonce=${'0f'.repeat(16)},sig=${signature}`,
+  );
+});
+
+const oauth1 = {
+  kind: 'oauth1',
+  consumer_key: '/settings/consumer',
+  consumer_secret: '/secrets/consumer',
+  token: '/settings/token',
+  token_secret: '/secrets/token',
+  realm: '/settings/realm',
+} as const;
+
+test.each<[string, Sent & { algorithm: 'HMAC-SHA1' }, string[], Moment, string]>([
+  [
+    'https://developer.x.com/en/docs/authentication/oauth-1-0a/creating-a-signature',
+    {
+      method: 'POST',
+      url: 'https://api.twitter.com/1.1/statuses/update.json?include_entities=true',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'status=Hello%20Ladies%20%2b%20Gentlemen%2c%20a%20signed%20OAuth%20request%21',
+      algorithm: 'HMAC-SHA1',
+    },
+    [
+      'xvz1evFS4wEEPTGEFPHBog',
+      'kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw',
+      '370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb',
+      'LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE',
+    ],
+    { at: 1_318_622_958_000, nonce: 'kYjzVBB8Y0ZFabxSWbWovY3uYSQ2pTgmZeNu2VS4cg' },
+    'hCtSmYh%2BiHYCEqBWrE7C7hYmtUk%3D',
+  ],
+])('OAuth 1.0: %s', (_name, { method = 'GET', url, headers = {}, body, algorithm }, keys, moment, signature) => {
+  const [consumer, consumerSecret = '', token, tokenSecret = ''] = keys;
+  const request = { method, url: new URL(url), headers: new Headers(headers), ...(body !== undefined && { body }) };
+  const config = {
+    settings: { consumer, token, realm: 'Photos' },
+    secrets: { consumer: consumerSecret, token: tokenSecret },
+  };
+  signOAuth1({ ...oauth1, algorithm }, request, config, moment);
+  const header = request.headers.get('authorization') ?? '';
+  expect(header).toContain(`oauth_signature="${signature}"`);
+  expect(header).toContain(`OAuth realm="Photos", oauth_consumer_key="${consumer}"`);
 });
 
 /** https://github.com/awslabs/aws-c-auth, tests/aws-signing-test-suite/v4 */

@@ -3,6 +3,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import { unexpected, type Subject } from '../../connection-test/failures.js';
 import { failed } from '../../connection-test/outcome.js';
 import { PollError } from '../poll-error.js';
+import { addFields } from './credentials.js';
 import { setHeader, type Authentication, type Credentials, type GrantResponse } from '../signing.js';
 
 /** A token, and how long it is used. */
@@ -31,8 +32,8 @@ export const renewalTime = (now: number, lifetime: number): number =>
  */
 export function tokenAuthentication(
   obtain: ObtainToken,
-  { header = 'authorization', prefix = 'Bearer ' }: Pick<PollTokenUse, 'header' | 'prefix'>,
-  { now, subject, base }: Credentials,
+  { header = 'authorization', prefix = 'Bearer ', also }: Pick<PollTokenUse, 'header' | 'prefix' | 'also'>,
+  { config, now, subject, base }: Credentials,
 ): Authentication {
   let kept: Token | undefined;
   let rejected: string | undefined;
@@ -41,6 +42,7 @@ export function tokenAuthentication(
       if (!kept || kept.until <= now()) kept = await obtain(signal, rejected);
       rejected = undefined;
       setHeader(request.headers, header, prefix + kept.value, subject.credential ?? '');
+      addFields(also ?? {}, request, config);
       if (kept.host !== undefined) request.url = movedTo(new URL(kept.host), request.url, base);
     },
     renew({ status }) {

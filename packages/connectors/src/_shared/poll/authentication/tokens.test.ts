@@ -169,6 +169,34 @@ test('sends a JWT of its own, with claims and the id of the key', async () => {
   });
 });
 
+/** https://docs.blackberry.com/en/unified-endpoint-security/cylance--products/cylance-api */
+test('exchanges a JWT in JSON as a vendor defines it, and sends a key with each request', async () => {
+  const { first, last } = await sentWith(
+    {
+      kind: 'private_key_jwt',
+      grant: 'custom',
+      parameter: 'auth_token',
+      body: 'json',
+      token_url: `${ORIGIN}/auth/v2/token`,
+      key: '/secrets/key',
+      key_format: 'text',
+      algorithm: 'HS256',
+      issuer: 'http://cylance.com',
+      subject: '/settings/app',
+      claims: { tid: '{{/settings/tenant}}', jti: '{{nonce}}' },
+      jwt_lifetime_seconds: 1_800,
+      also: { headers: { 'x-api-key': '/secrets/key' } },
+    },
+    { settings: { app: 'a1', tenant: 't1' }, secrets: { key: 'canary-canary-canary-canary-canary' } },
+  );
+  const { auth_token: jwt } = JSON.parse(first?.body ?? '');
+  expect(decodeJwt(jwt)).toMatchObject({ iss: 'http://cylance.com', sub: 'a1', tid: 't1', jti: expect.any(String) });
+  expect(last?.headers).toMatchObject({
+    authorization: 'Bearer canary-access',
+    'x-api-key': 'canary-canary-canary-canary-canary',
+  });
+});
+
 /** https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app */
 test('exchanges the JWT of a GitHub App for the token of its installation', async () => {
   const { first, last, driver, clock, requests } = await sentWith(
