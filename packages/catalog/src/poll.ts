@@ -59,6 +59,11 @@ export interface PollStream extends PollRequest {
   /** Part of the stored cursor: renaming a stream starts it over. */
   name: string;
   page_size: number;
+  /**
+   * Sent before the stream is read for the first time since the start, such as the start of a
+   * subscription. Its response may be a rejection that `responses` accepts.
+   */
+  prepare?: PollRequest;
   /** Reads the stream once for each entry of a list, as `{{each}}`. */
   each?: PollEach;
   /** Reads the result of an export instead of records that are there at any time. */

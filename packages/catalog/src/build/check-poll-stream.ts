@@ -28,6 +28,7 @@ export function checkStream(stream: PollStream, add: Add): void {
   checkRequest(stream, add);
   checkRecords(stream, add);
   const used = namesIn(templatesOf(stream), stream.job && templatesOf(stream.job.start));
+  if (stream.prepare) checkRequest(stream.prepare, below(add, '/prepare'));
   if (stream.each) checkEach(stream.each, used, add);
   if (stream.detail) checkDetail(stream, add);
   if (stream.job) checkJob(stream, add);

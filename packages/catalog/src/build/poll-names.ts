@@ -11,7 +11,7 @@ interface Templates {
 }
 
 /** Returns the parts of a stream with the names that the templates in each may use. */
-export function templatesWithNames({ each, detail, job, cursor, ...stream }: PollStream): Templates[] {
+export function templatesWithNames({ each, detail, job, cursor, prepare, ...stream }: PollStream): Templates[] {
   const entry = each ? ['each', ...(isNested(each) ? ['parent'] : [])] : [];
   const times = cursor.kind === 'time' ? TIMES : cursor.kind === 'link' ? ['since'] : [];
   const after = cursor.kind === 'id' && cursor.order === undefined ? ['after'] : [];
@@ -20,6 +20,7 @@ export function templatesWithNames({ each, detail, job, cursor, ...stream }: Pol
   return [
     { pointer: '', value: stream, names: whole },
     { pointer: '/cursor', value: cursor, names: base },
+    { pointer: '/prepare', value: prepare, names: entry },
     ...(each ? entryTemplates(each, '/each') : []),
     { pointer: '/detail', value: detail, names: [...whole, ...(detail?.batch === undefined ? [] : ['ids'])] },
     { pointer: '/job/start', value: job?.start, names: base },

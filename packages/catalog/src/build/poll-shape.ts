@@ -35,6 +35,7 @@ const stream = object(
   },
   {
     ...request.optional,
+    prepare: object(request.required, request.optional),
     each,
     detail,
     job,

@@ -18,6 +18,8 @@ export interface PollCall {
   format: BodyFormat;
   /** Hosts of files that the response may redirect to. */
   downloads?: readonly string[];
+  /** A file on another host, which is read without credentials. */
+  file?: true;
   /** What responses mean, before the rules of the definition. */
   responses?: readonly PollResponseRule[];
   /** Not the first page: a response without records could also mean that its token has expired. */

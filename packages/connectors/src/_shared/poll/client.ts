@@ -171,6 +171,7 @@ export class PollClient {
 
   async send(call: PollCall, signal: AbortSignal): Promise<PollResponse> {
     await this.#rateLimiter.wait(signal);
+    if (call.file) return this.#read(await this.#download(call.url, signal), call);
     this.#guard?.check(this.#options.clock.now());
     const first = await this.#send(call, signal);
     // A token may be revoked before it expires.
@@ -210,7 +211,11 @@ export class PollClient {
     const target = downloads && redirectTarget(response, url);
     if (!target) return response;
     if (!isDownload(target, downloads)) throw new PollError(unreachable('redirected', this.subject), 'permanent');
-    return this.#exchange(target, { headers: new Headers({ accept: '*/*' }), signal });
+    return this.#download(target, signal);
+  }
+
+  #download(url: URL, signal: AbortSignal): Promise<Response> {
+    return this.#exchange(url, { headers: new Headers({ accept: '*/*' }), signal });
   }
 
   async #exchange(

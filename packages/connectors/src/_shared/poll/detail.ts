@@ -52,7 +52,7 @@ export async function withDetails(
 /** Returns the response body, or `undefined` if the record no longer exists. */
 async function request(detail: PollDetail, client: PollClient, values: Values, signal: AbortSignal): Promise<unknown> {
   try {
-    return (await client.send(client.request(detail, values), signal)).body;
+    return (await client.send(client.request(detail, values), signal)).body ?? undefined;
   } catch (error) {
     if (error instanceof PollError && error.status !== undefined && GONE.includes(error.status)) return undefined;
     throw error;

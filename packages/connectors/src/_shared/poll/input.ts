@@ -29,6 +29,8 @@ class PollInput implements PageInput {
   #checkedUntil = 0;
   #startedAt: number | undefined;
   #verified = false;
+  /** Keys of the streams whose `prepare` request was accepted. */
+  readonly #prepared = new Set<string>();
   readonly #poll: PollDefinition;
   readonly #config: ConnectorConfig;
   readonly #context: ConnectorContext;
@@ -78,6 +80,7 @@ class PollInput implements PageInput {
       for (const each of entries) {
         const key = keyOf(stream, each);
         try {
+          await this.#prepare(stream, each, key, signal);
           for await (const page of this.#reader(
             { stream, entries: entries.length, ...(each !== undefined && { each }) },
             state.streams[key],
@@ -106,6 +109,15 @@ class PollInput implements PageInput {
     );
   }
 
+  /** Sends the request that a stream needs once before it is read. */
+  async #prepare(stream: PollStream, each: Entry | undefined, key: string, signal: AbortSignal): Promise<void> {
+    const { prepare } = stream;
+    if (!prepare || this.#prepared.has(key)) return;
+    const values = { settings: this.#config.settings, ...(each && { each: each.id }), ...parentOf(each) };
+    await this.#client.send(this.#client.request(prepare, values), signal);
+    this.#prepared.add(key);
+  }
+
   #isDue({ ran, streams }: PollState, now: number): boolean {
     if (this.#schedule === undefined || ran === undefined) return true;
     // Finish a run that was interrupted.
@@ -127,6 +139,9 @@ class PollInput implements PageInput {
     this.#verified = true;
   }
 }
+
+const parentOf = (each: Entry | undefined): { parent?: string } =>
+  each?.parent === undefined ? {} : { parent: each.parent };
 
 const keyOf = ({ name }: PollStream, each: Entry | undefined): string =>
   [name, each?.parent, each?.id].filter((part) => part !== undefined).join('/');

@@ -2,7 +2,9 @@ import type { PollJob } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
+import type { PollCall } from './call.js';
 import type { PollClient } from './client.js';
+import { isDownload } from './download.js';
 import { textAt } from './pagination.js';
 import { PollError } from './poll-error.js';
 import type { StreamState } from './state.js';
@@ -63,6 +65,20 @@ export async function jobProgress(
   }
   const { id: path = '' } = job.parts;
   return { parts: found.map((part: unknown) => textAt(part, path)).filter((part) => part !== '') };
+}
+
+/**
+ * Returns the call for a part of a job that is a URL: of the vendor, or of a file on a listed host.
+ *
+ * @throws PollError if it is on another host
+ */
+export function partCall(client: PollClient, call: PollCall, part: string): PollCall {
+  const own = client.ownUrl(part, call.url);
+  if (own) return { ...call, url: own };
+  const file = URL.canParse(part) ? new URL(part) : undefined;
+  if (file && isDownload(file, call.downloads ?? [])) return { ...call, url: file, file: true };
+  const message = `${client.subject.product} returned a link to a file on another origin. It was not followed.`;
+  throw new PollError(failed('redirected', message), 'permanent');
 }
 
 const textOf = (value: unknown): string => (typeof value === 'boolean' ? String(value) : textAt(value, ''));

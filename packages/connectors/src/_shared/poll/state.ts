@@ -10,6 +10,8 @@ export type StreamState = {
   since?: number;
   /** End of the current time window, while it is being read. */
   until?: number;
+  /** When the current time window was opened, by the vendor's clock. */
+  opened?: number;
   /** Next page: a link, a token, a number or an id. */
   place?: string;
   /** Time of the newest record read so far, without times in the future. */
@@ -42,11 +44,12 @@ export function readState(cursor: JsonValue | undefined): PollState {
 
 function readStream(value: JsonValue | undefined): StreamState {
   if (!isRecord(value)) return {};
-  const { of, since, until, place, newest, seen, token, after, top, job, started } = value;
+  const { of, since, until, opened, place, newest, seen, token, after, top, job, started } = value;
   return {
     ...(typeof of === 'string' && { of }),
     ...(typeof since === 'number' && { since }),
     ...(typeof until === 'number' && { until }),
+    ...(typeof opened === 'number' && { opened }),
     ...(typeof place === 'string' && { place }),
     ...(typeof newest === 'number' && { newest }),
     ...(typeof token === 'string' && { token }),

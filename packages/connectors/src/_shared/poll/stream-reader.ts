@@ -8,7 +8,7 @@ import type { PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
 import { withDetails } from './detail.js';
 import { lastId } from './id-order.js';
-import { isJobDue, jobProgress, startJob } from './job.js';
+import { isJobDue, jobProgress, partCall, startJob } from './job.js';
 import { flagOf, isEnd } from './page-end.js';
 import { nextPosition, pageCall, tokenPosition, type PageRead } from './pagination.js';
 import { PollError } from './poll-error.js';
@@ -105,7 +105,7 @@ export class StreamReader {
   }
 
   #openWindow(): void {
-    const { place: _place, until: _until, since: previous, ...state } = this.#state;
+    const { place: _place, until: _until, opened: _opened, since: previous, ...state } = this.#state;
     const { stream, config, startedAt, client } = this.#context;
     const { vendorClock } = client;
     const now = vendorClock.now();
@@ -132,6 +132,7 @@ export class StreamReader {
     let opened = position === undefined && stream.job === undefined;
     for (let empty = 0; !signal.aborted;) {
       const response = opened ? await this.#requestFirst(signal, kept) : await this.#request(position, signal, kept);
+      if (opened && client.vendorClock.known) this.#state = { ...this.#state, opened: client.vendorClock.now() };
       opened = false;
       kept = false;
       if (response === 'expired') {
@@ -246,9 +247,8 @@ export class StreamReader {
     const { stream, client } = this.#context;
     const first = client.request(stream, this.#values(position));
     const part = stream.job?.parts?.url ? this.#parts[0] : undefined;
-    const url = part === undefined ? first.url : client.ownUrl(part, first.url);
-    if (!url) throw otherOrigin(client);
-    const call = withToken(stream.cursor, client, { ...first, url }, this.#state.token, position === undefined);
+    if (part !== undefined) return partCall(client, first, part);
+    const call = withToken(stream.cursor, client, first, this.#state.token, position === undefined);
     return call && pageCall(stream.pagination, client, call, position);
   }
 
@@ -302,9 +302,4 @@ const addressPart = ({ path, base_url: base }: PollStream): PollRequest => ({
 function repeatedPages({ subject }: PollClient, pageSize: number): PollError {
   const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;
   return new PollError(failed('unexpected_answer', message), 'retry');
-}
-
-function otherOrigin({ subject }: PollClient): PollError {
-  const message = `${subject.product} returned a link to a file on another origin. It was not followed.`;
-  return new PollError(failed('redirected', message), 'permanent');
 }

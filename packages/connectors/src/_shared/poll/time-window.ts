@@ -77,14 +77,15 @@ export function windowEnd(stream: PollStream, since: number, now: number): numbe
  */
 export function nextWindowStart(
   cursor: PollCursor,
-  { since = 0, until, newest }: StreamState,
+  { since = 0, until, newest, opened = Number.POSITIVE_INFINITY }: StreamState,
   { clock, cut, ahead }: { clock: VendorClock; cut: boolean; ahead: boolean },
 ): number | undefined {
   if (cursor.kind !== 'time' && cursor.kind !== 'link') return undefined;
   const overlap = overlapOf(cursor);
   if (cut && until !== undefined) return Math.max(since, until - overlap);
   const now = clock.now();
-  const last = newest === undefined ? (ahead ? now : undefined) : Math.min(newest, now);
+  // Late records may have been added to the pages that were read before the newest record.
+  const last = newest === undefined ? (ahead ? now : undefined) : Math.min(newest, now, opened);
   const next = last === undefined ? since : Math.max(since, last - overlap);
   const quiet = quietOf(cursor);
   const earliest = clock.earliest();

@@ -111,7 +111,9 @@ export class WindowRecords {
     const { after } = state;
     const records = selected.filter((record) => {
       const id = idAt(record, shape.id);
-      return id === undefined || after === undefined || compareIds(id, after) > 0;
+      const isNewer = id === undefined || after === undefined || compareIds(id, after) > 0;
+      // New records move others to the next page.
+      return isNewer && this.#deduplicator.isNew(record, 0);
     });
     const top = greatestId(records, shape.id, state.top);
     return { records, state: top === undefined ? state : { ...state, top } };
