@@ -69,6 +69,11 @@ export interface PollStream extends PollRequest {
   /** Reads the result of an export instead of records that are there at any time. */
   job?: PollJob;
   records: PollRecords;
+  /**
+   * Request of all pages but the first, if it differs: another path, or a body with nothing but the
+   * page token. Address, headers, format and responses are those of the stream unless stated.
+   */
+  next?: PollRequest;
   /** Completes each new record by another request. */
   detail?: PollDetail;
   pagination: PollPagination;

@@ -25,7 +25,14 @@ const below =
     add(pointer + rest, message);
 
 export function checkStream(stream: PollStream, add: Add): void {
-  checkRequest(stream, add);
+  const { next, pagination, ...first } = stream;
+  checkRequest(next ? first : stream, add);
+  if (next) {
+    checkRequest({ ...next, pagination }, (pointer, message) =>
+      add(pointer.startsWith('/pagination') ? pointer : `/next${pointer}`, message),
+    );
+    if (pagination.kind === 'none') add('/next', 'is never sent: the pagination is "none"');
+  }
   checkRecords(stream, add);
   const used = namesIn(templatesOf(stream), stream.job && templatesOf(stream.job.start));
   if (stream.prepare) checkRequest(stream.prepare, below(add, '/prepare'));

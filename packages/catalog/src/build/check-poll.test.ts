@@ -130,6 +130,8 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
     `${stream}/query/q/item`,
     'must be a text with "{{item}}"',
   ],
+  [`${stream}/next`, { path: '/next/{{/settings/none}}' }, `${stream}/next/path`, 'names /settings/none'],
+  [`${stream}/next`, { path: '/next', body: {}, form: {} }, `${stream}/next`, 'has more than one body'],
   ['/poll/check/path', '/{{until:date}}/{{page_size}}', '/poll/check/path', "can't say {{page_size}}"],
 ];
 

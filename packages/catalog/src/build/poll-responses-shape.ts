@@ -38,9 +38,7 @@ const rule: Shape = (each, pointer, complain) => {
   if (!has('status') && !has('header') && !has('path')) complain(pointer, 'matches every response: add "status"');
   if (['in', 'not', 'contains'].some(has) && !has('header') && !has('path'))
     complain(pointer, 'compares no value: add "path" or "header"');
-  const isSuccess = [each['status']]
-    .flat()
-    .some((code) => code === undefined || (typeof code === 'number' && code < 300));
+  const isSuccess = [each['status']].flat().some((code) => code === undefined || code === 200);
   if (isSuccess && !has('header') && !has('path') && !['accepted', 'empty'].includes(String(each['means'])))
     complain(pointer, 'rejects every success: add "path" or "header"');
 };

@@ -37,6 +37,7 @@ const stream = object(
     ...request.optional,
     prepare: object(request.required, request.optional),
     each,
+    next: object(request.required, request.optional),
     detail,
     job,
   },

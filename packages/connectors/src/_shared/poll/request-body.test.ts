@@ -87,6 +87,34 @@ describe('requests with a body', () => {
     expect(driver.numbers).toEqual(upTo(7));
   });
 
+  // Dropbox: https://www.dropbox.com/developers/documentation/http/teams#team_log-get_events-continue
+  test('sends further pages to another path, with nothing but the token', async () => {
+    const { driver, requests } = await open(
+      streamed({
+        path: '/2/team_log/get_events',
+        query: {},
+        body: { limit: '{{page_size}}', time: { start_time: '{{since:rfc3339_seconds}}' } },
+        next: { path: '/2/team_log/get_events/continue', body: {} },
+        records: { path: '/events', id: '/id', time: '/at', time_form: 'milliseconds' },
+        pagination: { kind: 'body_cursor', path: '/cursor', more: '/has_more', parameter: '/cursor' },
+        headers: { 'x-team': '1' },
+      }),
+      (_query, { url, body }) => {
+        const sent = JSON.parse(body);
+        const isFirst = url === '/2/team_log/get_events';
+        if (!isFirst && Object.keys(sent).join() !== 'cursor') return { status: 400 };
+        const from = isFirst ? 0 : Number(sent.cursor);
+        return { body: { events: log.slice(from, from + 2), cursor: String(from + 2), has_more: from < 6 } };
+      },
+    );
+    await driver.poll(1);
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests.map(({ headers }) => headers['x-team'])).toEqual(requests.map(() => '1'));
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ limit: 2, time: { start_time: '2026-03-10T11:00:00Z' } });
+  });
+
   test('a page token replaces a number in the body by a number', async () => {
     const { driver, requests } = await open(
       streamed({

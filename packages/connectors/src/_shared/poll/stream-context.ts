@@ -1,4 +1,4 @@
-import type { ConnectorConfig, PollStream } from '@connector-frame/catalog/types';
+import type { ConnectorConfig, PollRequest, PollStream } from '@connector-frame/catalog/types';
 import type { Clock, DataRecord } from '@connector-frame/engine/connector-api';
 import type { PollClient } from './client.js';
 import type { Entry } from './entries.js';
@@ -54,4 +54,16 @@ export function valuesOf(
 export function seenLimit({ stream: { cursor }, entries = 1 }: StreamContext): number {
   const limit = ('seen' in cursor ? cursor.seen : undefined) ?? DEFAULT_SEEN;
   return Math.max(MIN_SEEN, Math.ceil(limit / entries));
+}
+
+/** Returns the part of a request that its URL without the query is made of. */
+export const addressPart = ({ path, base_url: base }: PollStream): PollRequest => ({
+  path,
+  ...(base !== undefined && { base_url: base }),
+});
+
+/** Returns the request of a page that is not the first. */
+export function nextRequest({ next, ...stream }: PollStream): PollRequest {
+  const { query: _query, body: _body, form: _form, graphql: _graphql, method: _method, ...common } = stream;
+  return next ? { ...common, ...next } : stream;
 }

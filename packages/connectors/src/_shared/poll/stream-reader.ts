@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { PollRequest, PollStream } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
@@ -15,7 +14,7 @@ import { PollError } from './poll-error.js';
 import { firstToken, handedOut, withToken } from './poll-token.js';
 import { recordsOf } from './records.js';
 import type { StreamState } from './state.js';
-import { valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
+import { addressPart, nextRequest, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
 import type { Values } from './template.js';
 import {
   CLOCK_SKEW_MS,
@@ -245,7 +244,7 @@ export class StreamReader {
 
   #call(position: string | undefined): PollCall | undefined {
     const { stream, client } = this.#context;
-    const first = client.request(stream, this.#values(position));
+    const first = client.request(position === undefined ? stream : nextRequest(stream), this.#values(position));
     const part = stream.job?.parts?.url ? this.#parts[0] : undefined;
     if (part !== undefined) return partCall(client, first, part);
     const call = withToken(stream.cursor, client, first, this.#state.token, position === undefined);
@@ -292,12 +291,6 @@ export class StreamReader {
     return withDetails({ ...stream, detail }, records, client, this.#values(), signal);
   }
 }
-
-/** Returns the part of a request that its URL without the query is made of. */
-const addressPart = ({ path, base_url: base }: PollStream): PollRequest => ({
-  path,
-  ...(base !== undefined && { base_url: base }),
-});
 
 function repeatedPages({ subject }: PollClient, pageSize: number): PollError {
   const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;
