@@ -6,6 +6,7 @@ import { parseHostMessage, type InitMessage } from '@connector-frame/core/protoc
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
 import { createMessages, type Messages } from './messages/index.js';
+import type { AccountWindow } from './model/account.js';
 import { createApi } from './model/api.js';
 import { createChannel, onHostMessage, type Channel } from './model/channel.js';
 import { createForm } from './model/create-form.js';
@@ -34,6 +35,27 @@ function reportToDeveloper(code: keyof Messages['developer'], channel: Channel):
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Opens a window beside the page. The form sends it to the service, and the service to the vendor. */
+function openWindow(): AccountWindow | undefined {
+  const opened = open('', '_blank', 'popup,width=560,height=720');
+  if (!opened) return undefined;
+  const done = new Promise<void>((resolve) => {
+    addEventListener('message', function onMessage({ source, origin, data }) {
+      if (source !== opened || origin !== location.origin || data?.source !== 'connector-frame-consent') return;
+      removeEventListener('message', onMessage);
+      resolve();
+    });
+  });
+  return {
+    go: (url) => opened.location.replace(url),
+    close: () => opened.close(),
+    done,
+    get closed() {
+      return opened.closed;
+    },
+  };
+}
+
 function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: string, channel: Channel): Form {
   const session = createSession(init.sessionToken, { now, sleep, request: channel.requestSession });
   const api = createApi({
@@ -55,6 +77,8 @@ function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: str
     messages,
     warn,
     random: Math.random,
+    sleep,
+    openWindow,
     renewSession: session.renew,
   });
   addEventListener('online', form.online);

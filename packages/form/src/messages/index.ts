@@ -28,6 +28,12 @@ interface MessageFunctions {
   clearSecret(label: string): string;
   undoSecret(label: string): string;
   secretAgain(label: string): string;
+  accountConnect(name: string): string;
+  accountAgain(name: string): string;
+  accountConnecting(name: string): string;
+  accountFailed(name: string): string;
+  accountEnded(name: string): string;
+  accountConnectedAs(account: string): string;
   sentTo(place: string, organization: string): string;
   sentToField(label: string, organization: string): string;
   sentToItself(organization: string): string;

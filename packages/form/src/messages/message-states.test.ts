@@ -2,6 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { FieldSchema, MapSchema, StringSchema } from '@connector-frame/catalog/types';
 import { describe, expect, it } from 'vitest';
 import type { FormState } from '../model/state.js';
+import type { AccountOffer } from '../model/account.js';
+import {
+  accountType,
+  endedConnector,
+  openAccountForm,
+  testWindow,
+  type AccountOutcome,
+} from '../testing/account-forms.js';
 import { exampleConnector, exampleType } from '../testing/example-type.js';
 import { errorResponse, json } from '../testing/fake-service.js';
 import { isSaid, messageKeys, modelStates, pageStates } from '../testing/message-states.js';
@@ -98,6 +106,25 @@ async function limitation(reason: string): Promise<string> {
   service.next.push(json({ ...exampleType, supported_features, unavailable: { reason } }));
   await loaded;
   return form.state.phase === 'editing' ? form.state.subject.limitation || '' : '';
+}
+
+/** Connects an account, and returns the texts on the way. */
+async function textsOfAccount(outcome: AccountOutcome | 'blocked' | 'closed'): Promise<string[]> {
+  const window = testWindow();
+  window.closed = outcome === 'closed';
+  const outcomes = outcome === 'blocked' || outcome === 'closed' ? [] : [outcome];
+  const { form } = await openAccountForm([...outcomes, 'pending', 'connected'], () =>
+    outcome === 'blocked' ? undefined : window,
+  );
+  const texts: string[] = [];
+  const note = (): void => {
+    const offer = form.account('/secrets/token');
+    if (offer) texts.push(offer.action, offer.note);
+  };
+  form.subscribe('/secrets/token', note);
+  note();
+  texts.push((await form.connectAccount('/secrets/token')) ?? '');
+  return texts;
 }
 
 const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } = {
@@ -199,6 +226,16 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
     service.next.push(errorResponse(422, 'secret_unreadable', { issues }));
     await form.save();
     return [form.error('/secrets/token') ?? ''];
+  },
+  'an account is being connected': async () => {
+    const texts: string[] = [];
+    const take = ({ action, note }: AccountOffer): number => texts.push(action, note);
+    const outcomes = ['blocked', 'pending', 'closed', 'cancelled', 'failed', 'expired', 'unnamed'] as const;
+    for (const outcome of outcomes) texts.push(...(await textsOfAccount(outcome)));
+    const { form } = await openedForm({ existingId: 'con_1' }, { type: accountType, connector: endedConnector });
+    const offer = form.account('/secrets/token');
+    if (offer) take(offer);
+    return texts;
   },
   'the form cannot be loaded': async () =>
     (

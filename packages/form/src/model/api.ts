@@ -48,6 +48,16 @@ export interface Api {
   create(write: ConnectorWrite, key: string): Promise<Connector>;
   update(write: ConnectorWrite, etag: string | null, key: string): Promise<Connector>;
   test(config: ConfigWrite): Promise<TestResult>;
+  /** Returns whether an account can be connected for the type. */
+  offersAccount(): Promise<boolean>;
+  startConsent(settings: Record<string, unknown>): Promise<{ id: string; url: string }>;
+  consentStatus(id: string): Promise<ConsentStatus>;
+}
+
+export interface ConsentStatus {
+  status: 'pending' | 'connected' | 'cancelled' | 'failed';
+  /** Name of the account, if it is known. */
+  account?: string;
 }
 
 const TEST_MS = 30_000;
@@ -63,6 +73,8 @@ export function createApi(options: ApiOptions): Api {
   // Enrichments came with the third version of the public API.
   const connectors = (version: number): string =>
     `/v${kind === 'enrichment' ? 3 : version}/${encodeURIComponent(options.organizationId)}/${kind}s`;
+
+  const oauth = `/v1/oauth/${encodeURIComponent(typeId)}/${encodeURIComponent(options.organizationId)}`;
 
   async function call(
     path: string,
@@ -129,6 +141,19 @@ export function createApi(options: ApiOptions): Api {
       const headers = { 'Idempotency-Key': key, ...(etag !== null && { 'If-Match': etag }) };
       return read(await write('PATCH', `${connectors(2)}/${id}`, body, headers));
     },
+
+    async offersAccount() {
+      try {
+        await call(`${oauth}?kind=${kind}`);
+        return true;
+      } catch {
+        // The secret can be entered all the same.
+        return false;
+      }
+    },
+
+    startConsent: async (settings) => read(await write('POST', oauth, { kind, settings })),
+    consentStatus: async (id) => read(await call(`${oauth}/${encodeURIComponent(id)}`)),
 
     async test(config) {
       const started = options.now();

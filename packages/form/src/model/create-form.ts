@@ -1,6 +1,7 @@
 import type { Issue } from '@connector-frame/catalog/types';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
+import { createAccount, type AccountWindow } from './account.js';
 import type { Api } from './api.js';
 import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
@@ -22,6 +23,9 @@ export interface FormOptions {
   messages: Messages;
   /** Requests a new session from the host; resolves with false if it has none. */
   renewSession: () => Promise<boolean>;
+  /** Opens a window for an account, or returns undefined if the browser blocks it. */
+  openWindow: () => AccountWindow | undefined;
+  sleep: (ms: number) => Promise<void>;
   /** Returns a number from 0 to 1. */
   random: () => number;
   /** Logs a warning for the developer of the host page. */
@@ -51,6 +55,8 @@ interface Loaded {
   etag: string | null;
   /** Name of the session's organization. */
   organization: string;
+  /** Whether an account can be connected. */
+  offersAccount: boolean;
   editor: Editor;
 }
 
@@ -67,6 +73,8 @@ const idle: Fields = {
   replaceSecret: nothing,
   keepSecret: nothing,
   clearSecret: nothing,
+  account: nothing,
+  connectAccount: () => Promise.resolve(undefined),
   secretEntries: () => [],
   sentTo: () => '',
   possibleErrors: () => [],
@@ -138,6 +146,10 @@ export function createForm(options: FormOptions): FormController {
       details: initialDraft(init, type, saved, random),
       messages,
       subscriptions,
+      account:
+        type.oauth && data.offersAccount
+          ? (changed) => createAccount({ ...options, name: type.oauth?.name ?? type.vendor, changed })
+          : undefined,
       onEdit() {
         revision += 1;
         reportDirty(true);
@@ -158,7 +170,8 @@ export function createForm(options: FormOptions): FormController {
         api.loadConnector(),
         api.loadOrganization(),
       ]);
-      channel.loaded(edit({ type, etag: null, ...found, organization }).title);
+      const offersAccount = type.oauth !== undefined && (await api.offersAccount());
+      channel.loaded(edit({ type, etag: null, ...found, organization, offersAccount }).title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
       move({ type: 'load_failed', failure: fail(error, 'load', () => form.retry()), canRetry: !hopeless });
@@ -192,8 +205,10 @@ export function createForm(options: FormOptions): FormController {
       if (isResult && issue.message === error.message) return { path: issue.path, code: 'unknown_property' };
       return error.type === 'secret_unreadable' ? { ...issue, message: messages.secretUnreadable } : issue;
     });
-    // `secret_reentry_required`, `secret_destination_mismatch` and `secret_unreadable`.
-    const secretsAgain = error.type.startsWith('secret_');
+    // `secret_reentry_required`, `secret_destination_mismatch` and `secret_unreadable`; and a connected account
+    // that can't be saved any more.
+    const secretsAgain = error.type.startsWith('secret_') || error.type === 'consent_expired';
+    if (secretsAgain) for (const { path } of error.details.issues) form.keepSecret(path);
     return editor.applyServerIssues(issues, secretsAgain, !isResult) && !isResult;
   };
 

@@ -2,12 +2,14 @@ import type { ConnectorConfig, Issue } from '@connector-frame/catalog/types';
 import { destinationOf, getAt, isEmpty, isShown, pruneConfig, setAt } from '@connector-frame/catalog/validate';
 import type { Messages } from '../messages/index.js';
 import { configOf, newRow, settingsDraft, withChoice, type Draft } from './draft.js';
+import type { Account } from './account.js';
 import { createErrors } from './errors.js';
 import type { Field } from './field.js';
 import type { Form } from './form.js';
 import { normalize } from './normalize.js';
 import { labelOf, possibleErrors, problemsIn, type Problem } from './problems.js';
 import { sentTo } from './sent-to.js';
+import { keptOf } from './secret-state.js';
 import { createSecrets } from './secrets.js';
 import type { SecretEvent } from './secret-state.js';
 import type { FormSubject } from './state.js';
@@ -29,6 +31,8 @@ export interface EditorOptions {
   subscriptions: Subscriptions;
   /** Called after each value change. */
   onEdit: () => void;
+  /** Connects accounts, if the service offers it for the type. */
+  account?: ((changed: () => void) => Account) | undefined;
 }
 
 /** The members of `Form` that concern its fields. */
@@ -136,6 +140,19 @@ export function createEditor(options: EditorOptions): Editor {
     for (const { path } of secretFields) notifyTree(path);
   };
 
+  const accountPath = type.oauth?.secret;
+  const account = options.account?.(() => accountPath !== undefined && notify(accountPath));
+  /** Destination that the account was connected for. */
+  let connectedFor: string | undefined;
+
+  /** The service keeps an account only for the destination that it was connected for. */
+  const disconnectMoved = (): void => {
+    if (accountPath === undefined || connectedFor === undefined || destination(draft) === connectedFor) return;
+    connectedFor = undefined;
+    account?.reset();
+    if (secrets.step(accountPath, 'keep')) notify(accountPath);
+  };
+
   /** Notifies fields whose condition depends on `path`, and updates secrets and errors. */
   const changed = (path: string): void => {
     for (const { field, path: dependent } of walkFields(fields, draft, true)) {
@@ -144,6 +161,7 @@ export function createEditor(options: EditorOptions): Editor {
     }
     if (path.startsWith('/settings/')) {
       move();
+      disconnectMoved();
       redirect();
     }
     errors.clearResolved(path);
@@ -174,7 +192,9 @@ export function createEditor(options: EditorOptions): Editor {
       const { field, path } = instance;
       if (field.kind !== 'secret') return [];
       const { state } = secrets.get(/^\/secrets\/[^/]+/.exec(path)?.[0] ?? path);
-      return state === 'kept' || state === 'cleared' ? [] : [{ path, label: labelOf(instance, messages) }];
+      return state === 'kept' || state === 'cleared' || state === 'connected'
+        ? []
+        : [{ path, label: labelOf(instance, messages) }];
     });
 
   const tidy = ({ field, path }: FieldInstance): void => {
@@ -225,6 +245,28 @@ export function createEditor(options: EditorOptions): Editor {
       replaceSecret: step('replace'),
       keepSecret: step('keep'),
       clearSecret: step('clear'),
+
+      account(path) {
+        if (path !== accountPath || !account) return undefined;
+        return account.offer(keptOf(secrets.get(path))?.account?.needsReauth === true);
+      },
+
+      async connectAccount(path) {
+        if (path !== accountPath || !account) return undefined;
+        const at = destination(draft);
+        const connected = await account.connect(convert(draft).settings);
+        if (!connected) return undefined;
+        if (destination(draft) !== at) {
+          account.reset();
+          return undefined;
+        }
+        draft = setAt(draft, path, undefined);
+        secrets.connect(path, connected);
+        connectedFor = at;
+        notifyTree(path);
+        changed(path);
+        return connected.account ? messages.accountConnectedAs(connected.account) : messages.accountConnected;
+      },
 
       secretEntries,
 
@@ -283,8 +325,13 @@ export function createEditor(options: EditorOptions): Editor {
       const { settings, secrets: typed } = pruneConfig(schema, convert(draft));
       const values = Object.entries(typed).map(([key, value]) => [key, { value }] as const);
       const cleared = secrets.cleared().map((key) => [key, null] as const);
+      const connected = secrets.connected().map(([key, consent]) => [key, { consent }] as const);
       const { name, description } = draft;
-      return { name, description, config: { settings, secrets: Object.fromEntries([...cleared, ...values]) } };
+      return {
+        name,
+        description,
+        config: { settings, secrets: Object.fromEntries([...cleared, ...connected, ...values]) },
+      };
     },
 
     rebase(fresh, details) {

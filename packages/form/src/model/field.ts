@@ -142,12 +142,15 @@ export interface KeptSecret {
   name?: string;
   /** RFC 3339. */
   updatedAt: string;
+  /** The account that was connected instead of entering a value. */
+  account?: { name: string; needsReauth: boolean };
 }
 
 /**
  * State of a secret in the form.
  *
  * - `empty`: never set
+ * - `connected`: an account was connected since; a save stores it
  * - `kept`: stored by the service
  * - `typing`: a new value is being entered; `replaces` is the stored secret behind it, if any;
  *   `again` means that its destination changed, so that the stored secret cannot be restored
@@ -159,4 +162,5 @@ export type SecretState =
   | { state: 'kept'; kept: KeptSecret }
   | { state: 'typing'; replaces?: KeptSecret; again?: boolean }
   | { state: 'cleared'; kept: KeptSecret }
+  | { state: 'connected'; consent: string; account: string; replaces?: KeptSecret }
   | { state: 'reentry'; kept: KeptSecret };

@@ -4,6 +4,7 @@
  */
 import type { Issue } from '@connector-frame/catalog/types';
 import type { FormState } from './state.js';
+import type { AccountOffer } from './account.js';
 import type { SecretState } from './field.js';
 
 export interface Form {
@@ -29,6 +30,13 @@ export interface Form {
   replaceSecret(path: string): void;
   keepSecret(path: string): void;
   clearSecret(path: string): void;
+  /** Returns the account that can be connected instead of entering this secret, if there is one. */
+  account(path: string): AccountOffer | undefined;
+  /**
+   * Connects an account. Call it in the handler of a click. Resolves with a sentence for screen readers, or
+   * with undefined if the account was not connected.
+   */
+  connectAccount(path: string): Promise<string | undefined>;
 
   /**
    * Returns a sentence that names where the value of a secret would be sent, and the organization

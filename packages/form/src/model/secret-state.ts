@@ -3,6 +3,10 @@ import type { KeptSecret, SecretState } from './field.js';
 /** User actions on a secret, and `moved`: its destination changed, or changed back. */
 export type SecretEvent = 'typed' | 'replace' | 'keep' | 'clear' | 'moved';
 
+/** Returns whether the secret is an account that was connected in this form. */
+export const isConnected = (secret: SecretState): secret is Extract<SecretState, { state: 'connected' }> =>
+  secret.state === 'connected';
+
 export interface SecretFacts {
   /** Whether the destination differs from the one for which the secret was saved. */
   moved: boolean;
@@ -12,7 +16,11 @@ export interface SecretFacts {
 
 /** Returns the stored secret behind a state, if any. */
 export const keptOf = (secret: SecretState): KeptSecret | undefined =>
-  secret.state === 'empty' ? undefined : secret.state === 'typing' ? secret.replaces : secret.kept;
+  secret.state === 'empty'
+    ? undefined
+    : secret.state === 'typing' || secret.state === 'connected'
+      ? secret.replaces
+      : secret.kept;
 
 /** Returns the state of a secret that the user has not changed. */
 export function uneditedSecret(kept: KeptSecret | undefined, moved: boolean): SecretState {
@@ -42,7 +50,8 @@ export function nextSecret(secret: SecretState, event: SecretEvent, { moved, bla
     case 'clear':
       return kept ? { state: 'cleared', kept } : secret;
     default:
-      if (secret.state === 'cleared') return secret;
+      // The editor ends a connected account when its destination changes.
+      if (secret.state === 'cleared' || secret.state === 'connected') return secret;
       return secret.state === 'typing' && !(moved && blank) ? typing : uneditedSecret(kept, moved);
   }
 }

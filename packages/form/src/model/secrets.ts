@@ -1,6 +1,6 @@
 import { isEmpty } from '@connector-frame/catalog/validate';
 import type { KeptSecret, SecretState } from './field.js';
-import { keptOf, nextSecret, uneditedSecret, type SecretEvent } from './secret-state.js';
+import { isConnected, keptOf, nextSecret, uneditedSecret, type SecretEvent } from './secret-state.js';
 import type { Connector } from './wire.js';
 
 type Saved = Connector['config']['secrets'];
@@ -15,6 +15,9 @@ export interface Secrets {
   typed: (key: string) => boolean;
   /** Returns the keys of the stored secrets that a save leaves unchanged. */
   kept(): ReadonlySet<string>;
+  /** Returns the accounts that were connected in this form: key and consent. */
+  connected(): readonly (readonly [key: string, consent: string])[];
+  connect(path: string, connected: { id: string; account?: string }): void;
   /** Returns the keys of the secrets that a save removes. */
   cleared(): readonly string[];
   /** Applies an event. Returns whether the state changed. */
@@ -49,7 +52,16 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
   const keptIn = (from: Saved, path: string): KeptSecret | undefined => {
     const key = path.slice(PREFIX.length);
     const found = Object.hasOwn(from, key) ? from[key] : undefined;
-    return found && { id: found.id, updatedAt: found.updated_at, ...(found.name && { name: found.name }) };
+    return (
+      found && {
+        id: found.id,
+        updatedAt: found.updated_at,
+        ...(found.name && { name: found.name }),
+        ...(found.account && {
+          account: { name: found.account.name ?? '', needsReauth: found.account.status === 'needs_reauth' },
+        }),
+      }
+    );
   };
   const paths = keys.map((key) => PREFIX + key);
   for (const path of paths) states.set(path, uneditedSecret(keptIn(saved, path), false));
@@ -69,7 +81,16 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
   return {
     get,
     typed: (key) => get(PREFIX + key).state === 'typing',
-    kept: () => new Set(keysIn('kept')),
+    kept: () => new Set([...keysIn('kept'), ...keysIn('connected')]),
+    connected: () =>
+      keys.flatMap((key) => {
+        const secret = get(PREFIX + key);
+        return isConnected(secret) ? [[key, secret.consent] as const] : [];
+      }),
+    connect(path, { id, account = '' }) {
+      const replaces = keptOf(get(path));
+      states.set(path, { state: 'connected', consent: id, account, ...(replaces && { replaces }) });
+    },
     cleared: () => keysIn('cleared'),
     step,
     move(differs) {
@@ -88,10 +109,11 @@ export function createSecrets(keys: readonly string[], saved: Saved, valueOf: (p
         const kept = keptIn(fresh, path);
         if (before.state === 'typing')
           states.set(path, { state: 'typing', ...(kept && { replaces: kept, again: moved }) });
+        else if (isConnected(before)) states.set(path, { ...before, ...(kept && { replaces: kept }) });
         else if (before.state === 'cleared' && kept) states.set(path, { state: 'cleared', kept });
         else states.set(path, uneditedSecret(kept, moved));
       }
     },
-    touched: () => keysIn('typing').length + keysIn('cleared').length > 0,
+    touched: () => keysIn('typing').length + keysIn('cleared').length + keysIn('connected').length > 0,
   };
 }

@@ -6,6 +6,8 @@ export interface ConnectorType extends Pick<
   ConnectorTypeData,
   'type_id' | 'name' | 'description' | 'vendor' | 'order' | 'config' | 'fixed_destination'
 > {
+  /** Present if the vendor lets customers connect an account; the service may have no client there. */
+  oauth?: { name: string; secret: string };
   /** `runtime` is absent in services that don't report it. */
   supported_features: { test_connection: boolean; runtime?: boolean };
   /** Present if `runtime` is false. */
@@ -23,14 +25,22 @@ export interface Connector {
   config: {
     settings: Record<string, unknown>;
     /** Metadata of each stored secret, never its value. */
-    secrets: Record<string, { id: string; name?: string; updated_at: string }>;
+    secrets: Record<
+      string,
+      {
+        id: string;
+        name?: string;
+        updated_at: string;
+        account?: { status: 'connected' | 'needs_reauth'; name: string | null };
+      }
+    >;
   };
   created_at: string;
   version: number;
 }
 
-/** A secret in a write: a new value, or `null` to clear. An absent secret is kept. */
-export type SecretWrite = { value: unknown } | null;
+/** A secret in a write: a new value, a connected account, or `null` to clear. An absent secret is kept. */
+export type SecretWrite = { value: unknown } | { consent: string } | null;
 
 /** A whole configuration: all settings, and the secrets that change. */
 export interface ConfigWrite {

@@ -1,6 +1,7 @@
 import type { FrameMessage, InitMessage } from '@connector-frame/core/protocol';
 import en from '../messages/en.json' with { type: 'json' };
 import { createMessages } from '../messages/index.js';
+import type { AccountWindow } from '../model/account.js';
 import { createApi } from '../model/api.js';
 import { createChannel } from '../model/channel.js';
 import { createForm, type FormController } from '../model/create-form.js';
@@ -35,6 +36,8 @@ const base: InitMessage = {
 
 export interface OpenOptions {
   online?: () => boolean;
+  /** Opens the window for an account. Default: the browser blocks it. */
+  openWindow?: () => AccountWindow | undefined;
   /** The type that the service returns; by default the example type. */
   type?: ConnectorType;
   /** The connector that the service returns; by default the one of the example type. */
@@ -93,6 +96,8 @@ export function openForm(init: Partial<InitMessage> = {}, options: OpenOptions =
     messages,
     renewSession: session.renew,
     random: () => 0.5,
+    sleep,
+    openWindow: options.openWindow ?? (() => undefined),
     warn: (message) => warnings.push(message),
   });
   const loaded = new Promise<void>((resolve) => {

@@ -5,6 +5,7 @@ import { focusPathSoon, idOf } from '../focus.js';
 import { SecretControl } from '../protected/secret-control.js';
 import type { SecretNote, SecretOptions } from '../protected/secret-template.js';
 import type { View } from '../view.js';
+import { accountOffer, connectedAs } from './account.js';
 import { fromFile } from './file.js';
 import { link } from './link.js';
 import { pair, rows } from './list.js';
@@ -24,10 +25,22 @@ export function secretField(view: View, field: SecretField, path: string): unkno
     });
   const keep = (word: string): unknown => act(word, m.undoSecret(label), 'keepSecret');
   const kept = secret.state === 'kept';
+  const offer = form.account(path);
+  const account = kept ? secret.kept.account : undefined;
+  if (secret.state === 'connected') {
+    const row = html`<div class="cf-kept">
+      <p>${connectedAs(view, secret.account)}</p>
+      ${keep(m.undo)}
+    </div>`;
+    return shell(view, field, path, () => row, { group: true });
+  }
   if (kept || secret.state === 'cleared') {
     const row = kept
       ? html`<div class="cf-kept">
-          <p>${m.secretKept} <span class="cf-since">· ${m.secretSince(secret.kept.updatedAt)}</span></p>
+          <p>
+            ${account ? connectedAs(view, account.name) : m.secretKept}
+            <span class="cf-since">· ${m.secretSince(secret.kept.updatedAt)}</span>
+          </p>
           ${act(m.replace, m.replaceSecret(label), 'replaceSecret')}
           ${required ? nothing : act(m.clear, m.clearSecret(label), 'clearSecret')}
         </div>`
@@ -35,14 +48,21 @@ export function secretField(view: View, field: SecretField, path: string): unkno
           <p>${m.secretCleared}</p>
           ${keep(m.undo)}
         </div>`;
-    return shell(view, field, path, () => row, { group: true });
+    // A stored account can be connected again.
+    const again = account && offer ? accountOffer(view, path, offer) : nothing;
+    return shell(view, field, path, () => [row, again], { group: true });
   }
   // Nothing here may depend on user input: the host's style sheets could turn it into a height.
   const id = idOf(path);
   const isMap = shape === 'map';
   const help = note(noteId(id), field.help, false);
   const undo = secret.state === 'typing' && secret.replaces && !secret.again;
-  const controls = [entry(view, field, path), undo ? html`<p class="cf-more">${keep(m.keepSaved)}</p>` : nothing];
+  const connect = offer ? accountOffer(view, path, offer) : nothing;
+  const controls = [
+    connect,
+    entry(view, field, path),
+    undo ? html`<p class="cf-more">${keep(m.keepSaved)}</p>` : nothing,
+  ];
   const head = fieldHead(view, field, id, isMap);
   if (!isMap) return html`<div class="cf-field cf-secret">${head}${help}${controls}</div>`;
   const error = emptyMapError(view, path) && noteId(id, 1);
