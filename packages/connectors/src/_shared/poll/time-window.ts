@@ -60,8 +60,8 @@ export function correctedStart(
 
 /** Returns the end of the window that starts at `since`, or `undefined` if it is open-ended. */
 export function windowEnd(stream: PollStream, since: number, now: number): number | undefined {
-  const { cursor } = stream;
-  if (cursor.kind !== 'time' || !usesPlaceholder(stream, 'until')) return undefined;
+  const { cursor, job } = stream;
+  if (cursor.kind !== 'time' || !usesPlaceholder(job?.start ?? stream, 'until')) return undefined;
   const longest = cursor.longest_seconds === undefined ? Number.POSITIVE_INFINITY : cursor.longest_seconds * 1_000;
   return Math.min(Math.max(now, since + 1_000), since + longest);
 }
