@@ -11,6 +11,11 @@
  *   setting holds, such as `event.created`
  * - `{{rendered:/settings/message}}`: the text of a setting (or each text of a map) with its own
  *   placeholders such as `{{ user.name }}`, which refer to the record
+ * - `{{record:base64}}`: the record's JSON in Base64; `{{picked:/settings/fields}}`: the values at the
+ *   paths in a list setting, as an object
+ * - `{{pairs:/settings/labels}}`: a map as a list of `{ key, value }`; `{{others:/settings/map/key}}`:
+ *   the entries of a map without that key
+ * - `{{record/title~130}}`: any of these as a text of at most 130 characters
  * - `{{id}}`: ID of the record, `{{batch}}`: ID of the records in a request. Both are the same in
  *   every retry.
  * - `{{now}}`: when the record arrived (`{{now:seconds}}` in another format)
@@ -18,7 +23,9 @@
  *
  * In JSON, a string that is a single placeholder becomes the value itself: an object, a number, a
  * list. A property, list item, header or parameter whose value does not exist is omitted. An object
- * with the only key `{{first}}` and a list becomes the first item that exists.
+ * with the only key `{{first}}` and a list becomes the first item that exists. With the key `{{...}}`
+ * and the value `{{record}}`, an object is the record with the properties that it lacks. In headers
+ * and queries, the name `{{...}}` stands for all entries of a map setting.
  */
 import type { PollAuthentication } from './poll-authentication.js';
 import type { PollField, PollPath, PollTemplate } from './poll-request.js';

@@ -88,6 +88,7 @@ function withCanaries(
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
   // Not implemented: they would fail every attempt before it connects.
   for (const field of ['entra_service_principal_auth', 'role_arn']) delete settings[field];
+  delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
   for (const [field, given] of Object.entries(example.secrets)) {
@@ -96,8 +97,9 @@ function withCanaries(
     const format = schema && 'format' in schema ? schema.format : undefined;
     made += 1;
     if (format === 'pem') {
-      config.secrets[field] = field.endsWith('key') ? pem.key : pem.cert;
-      if (field.endsWith('key')) secrets[path] = pem.key.split('\n')[1] ?? '';
+      const isKey = field.endsWith('key') || (schema !== undefined && 'x-private-key' in schema);
+      config.secrets[field] = isKey ? pem.key : pem.cert;
+      if (isKey) secrets[path] = pem.key.split('\n')[1] ?? '';
     } else if (format === 'json') {
       const file = String(google.config.secrets['credentials_json']);
       config.secrets[field] = file;

@@ -4,7 +4,7 @@
  */
 import type { ConnectorTypeData, DeliveryAddress, DeliveryDefinition } from '../types.js';
 import { joinPointer } from '../validate/pointer.js';
-import { discriminatorOf, isUnion } from '../validate/schema.js';
+import { discriminatorOf, isMap, isUnion } from '../validate/schema.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
@@ -48,7 +48,16 @@ const addressesOf = ({ base_url: base, check, variants }: Partial<DeliveryDefini
 
 /** Pointers of fields in a template, without the prefix of `rendered:` and `record@`. */
 const fieldsIn = (text: string): string[] =>
-  placeholdersIn(text).flatMap((name) => /^(?:rendered:|joined:|record@)?(\/.*)$/.exec(name)?.[1] ?? []);
+  placeholdersIn(text).flatMap(
+    (name) => /^(?:rendered:|joined:|pairs:|others:|picked:|record@)?(\/.*?)(?:~\d+)?$/.exec(name)?.[1] ?? [],
+  );
+
+/** Pointers of the fields that decide the host and port of an address. */
+function hostFieldsIn(address: string): string[] {
+  const masked = address.replaceAll(/\{\{[^{}]*\}\}/g, (whole) => whole.replaceAll('/', '|'));
+  const [host = ''] = /^(?:https:\/\/)?(?:\{\{[^{}]*\}\}:\/\/)?[^/]*/.exec(masked) ?? [];
+  return fieldsIn(host.replaceAll('|', '/'));
+}
 
 function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add: Add): void {
   const fields = fieldsOf(data);
@@ -57,10 +66,12 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
       inRow ? [] : [path, ...(isUnion(field) ? [`${path}/${discriminatorOf(field)}`] : [])],
     ),
   );
+  const maps = new Set(fields.flatMap(({ path, field }) => (isMap(field) ? [path] : [])));
   for (const { pointer, text } of textsIn(delivery, '')) {
     const isPointer = /^\/(?:settings|secrets)\//.test(text);
     for (const path of isPointer ? [text] : fieldsIn(text)) {
-      if (!known.has(path)) add(pointer, `names ${path}, which is no field of this type`);
+      if (!known.has(path) && !maps.has(path.slice(0, path.lastIndexOf('/'))))
+        add(pointer, `names ${path}, which is no field of this type`);
       if (!isPointer && path.startsWith('/secrets/') && text !== `{{${path}}}`)
         add(pointer, `holds the secret ${path}: a secret is the whole base URL, or in "authentication"`);
       if (!isPointer && path.startsWith('/secrets/') && !pointer.includes('/base_url'))
@@ -74,8 +85,8 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
   );
   for (const address of addressesOf(delivery))
     for (const path of typeof address === 'string'
-      ? fieldsIn(address)
-      : [address.field, ...Object.values(address.of).flatMap(fieldsIn)])
+      ? hostFieldsIn(address)
+      : [address.field, ...Object.values(address.of).flatMap(hostFieldsIn)])
       if (known.has(path) && !decides.has(path))
         add('/base_url', `sends records and secrets to where ${path} says: mark that field "x-destination"`);
 }
@@ -83,14 +94,14 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
 function checkPlaceholders(delivery: DeliveryDefinition, add: Add): void {
   const { body, check, ...rest } = delivery;
   const single = delivery.limits.records === 1;
-  const record = /^(?:record(?::text|\/.+|@\/settings\/.+)?|rendered:\/settings\/.+|id)$/;
+  const record = /^(?:record(?::text|:base64|\/.+|@\/settings\/.+)?|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;
   const verify = (value: unknown, at: string, allows: (name: string) => boolean, takes: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const name of placeholdersIn(text)) {
         const [, form] = /^now(?::(\w+))?$/.exec(name) ?? [];
         if (form !== undefined && !FORMS.includes(form))
           add(pointer, `{{${name}}}: the format of a time is one of ${oneOf(FORMS)}`);
-        if (!/^(?:joined:)?\//.test(name) && !allows(name))
+        if (!/^(?:joined:|pairs:|others:)?\//.test(name) && !allows(name))
           add(pointer, `can't say {{${name}}}: here it takes ${oneOf(['/settings/...', ...takes])}`);
       }
   };

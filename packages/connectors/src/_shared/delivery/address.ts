@@ -3,7 +3,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import { failed } from '../connection-test/outcome.js';
 import { PollError } from '../poll/poll-error.js';
 import type { Scope } from './placeholders.js';
-import { fillText } from './template.js';
+import { fillEntries, fillText } from './template.js';
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/g;
 
@@ -47,8 +47,10 @@ function build(template: string, config: ConnectorConfig, field: string | undefi
     if (value === '') complete = false;
     const isScheme = template.slice(offset + name.length + 4).startsWith('://');
     if (offset > 0 || isScheme || value === '') {
-      if (value !== '' && !/^[A-Za-z0-9._-]+$/.test(value)) throw invalidAddress(name);
-      return value;
+      const isPart = /^[A-Za-z0-9._-]+$/.test(value);
+      const isPath = offset > 0 && /^[A-Za-z0-9._~%:@/-]+$/.test(value) && isPathPart(template, offset);
+      if (value !== '' && !isPart && !isPath) throw invalidAddress(name);
+      return template[offset - 1] === '/' ? value.replace(/^\/+/, '') : value;
     }
     first = parse(value.includes('://') ? value : `https://${value}`, name);
     return isWhole ? first.href : first.href.replace(/\/$/, '');
@@ -58,6 +60,12 @@ function build(template: string, config: ConnectorConfig, field: string | undefi
   // What follows a value must not move the request to another host.
   if (first && first.hostname !== url.hostname) throw invalidAddress(field);
   return url;
+}
+
+/** Whether a value at this place of a template is part of the path. */
+function isPathPart(template: string, offset: number): boolean {
+  const before = template.slice(0, offset).replace(/^.*?:\/\//, '');
+  return before.includes('/') || template.slice(0, offset).endsWith('}}');
 }
 
 function parse(text: string, field: string | undefined): URL {
@@ -80,10 +88,7 @@ export function requestUrl(base: URL, { path, query }: Pick<DeliveryRequest, 'pa
   if (filled === undefined) throw invalidAddress(undefined);
   const url = new URL(base);
   if (filled !== '') url.pathname = base.pathname.replace(/\/$/, '') + filled;
-  for (const [name, template] of Object.entries(query ?? {})) {
-    const value = fillText(template, scope);
-    if (value !== undefined) url.searchParams.append(name, value);
-  }
+  for (const [name, value] of fillEntries(query, scope)) url.searchParams.append(name, value);
   return url;
 }
 

@@ -16,7 +16,7 @@ import { PollError } from '../poll/poll-error.js';
 import { setHeader, type Authentication } from '../poll/signing.js';
 import { addressFields, readBase, requestUrl } from './address.js';
 import type { Scope } from './placeholders.js';
-import { fillText } from './template.js';
+import { fillEntries } from './template.js';
 import { tokenRequester } from './token-request.js';
 import { readTls, type TlsOptions } from './tls.js';
 
@@ -91,11 +91,8 @@ export class DeliveryClient {
     const headers = new Headers({ accept: 'application/json' });
     if (request.contentType !== undefined) headers.set('content-type', request.contentType);
     if (request.encoding !== undefined) headers.set('content-encoding', request.encoding);
-    for (const [name, template] of Object.entries(request.headers ?? {})) {
-      const value = fillText(template, scope);
-      const field = /\{\{(\/settings\/[^{}]+)\}\}/.exec(template)?.[1] ?? '';
-      if (value !== undefined) setHeader(headers, name, value, field);
-    }
+    for (const [name, value, template] of fillEntries(request.headers, scope))
+      setHeader(headers, name, value, /(\/settings\/[^{}]+)\}\}/.exec(template)?.[1] ?? '');
     const method = request.method ?? 'POST';
     const content = request.body;
     const outgoing = {

@@ -35,10 +35,14 @@ export class RawJson {
 }
 
 /** Returns the value of a placeholder, or `undefined` if there is none. */
-export function valueOf(name: string, scope: Scope): unknown {
+export function valueOf(whole: string, scope: Scope): unknown {
+  const [, name = whole, length] = /^(.*)~(\d+)$/.exec(whole) ?? [];
+  if (length !== undefined) return cut(textOf(valueOf(name, scope)), Number(length));
   const { settings, record, batch, now } = scope;
   if (name.startsWith('/')) return filled(getAt({ settings }, name));
   if (name.startsWith('joined:')) return joined(getAt({ settings }, name.slice('joined:'.length)));
+  if (name.startsWith('pairs:')) return pairs(getAt({ settings }, name.slice('pairs:'.length)));
+  if (name.startsWith('others:')) return others(settings, name.slice('others:'.length));
   if (name === 'batch') return batch;
   const time = /^now(?::(\w+))?$/.exec(name);
   if (time) return formatNow(now, time[1] ?? 'rfc3339');
@@ -46,6 +50,8 @@ export function valueOf(name: string, scope: Scope): unknown {
   if (name === 'id') return record.id;
   if (name === 'record') return new RawJson(record.line);
   if (name === 'record:text') return record.line;
+  if (name === 'record:base64') return Buffer.from(record.line).toString('base64');
+  if (name.startsWith('picked:')) return picked(getAt({ settings }, name.slice('picked:'.length)), record);
   if (name.startsWith('record/')) return getAt(record.value(), name.slice('record'.length));
   if (name.startsWith('rendered:')) return render(getAt({ settings }, name.slice('rendered:'.length)), record);
   if (!name.startsWith('record@')) return undefined;
@@ -67,6 +73,37 @@ function filled(value: unknown): unknown {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value.trim();
   if (Array.isArray(value)) return value.length === 0 ? undefined : value;
   return isRecord(value) && Object.keys(value).length === 0 ? undefined : value;
+}
+
+/** Shortens a text without cutting a surrogate pair in two. */
+function cut(text: string | undefined, length: number): string | undefined {
+  if (text === undefined || text.length <= length) return text;
+  return `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Returns a map as a list of `{ key, value }`. */
+function pairs(value: unknown): unknown {
+  const entries = isRecord(value) ? Object.entries(value) : [];
+  return entries.length === 0 ? undefined : entries.map(([key, text]) => ({ key, value: text }));
+}
+
+/** Returns the other entries of the map that the pointer leads into. */
+function others(settings: Scope['settings'], pointer: string): unknown {
+  const end = pointer.lastIndexOf('/');
+  const map: unknown = getAt({ settings }, pointer.slice(0, end));
+  if (!isRecord(map)) return undefined;
+  const entries = Object.entries(map).filter(([key]) => key !== pointer.slice(end + 1));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** Returns the values of a record at the paths in a list, as an object. */
+function picked(paths: unknown, record: RecordScope): unknown {
+  const entries = (Array.isArray(paths) ? paths : []).flatMap((path: unknown): [string, unknown][] => {
+    const keys = typeof path === 'string' ? parseKeyPath(path) : undefined;
+    const value = keys && valueAt(record.value(), keys);
+    return value === undefined || typeof path !== 'string' ? [] : [[path, value]];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 /** Joins a list of texts, or of rows: `team=security,env=prod`. */

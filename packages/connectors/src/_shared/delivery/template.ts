@@ -8,7 +8,7 @@ export type Render = (scope: Scope) => string | undefined;
 const WHOLE = /^\{\{([^{}]*)\}\}$/;
 const EACH = /\{\{([^{}]*)\}\}/g;
 /** Placeholders whose value depends on the record or the request. */
-const VARIES = /\{\{(?:record|rendered:|id\}|batch|now)/;
+const VARIES = /\{\{(?:record|rendered:|picked:|\.\.\.|id\}|batch|now)/;
 
 /**
  * Compiles a template to a function that returns JSON text. Parts that depend on settings alone are
@@ -25,9 +25,11 @@ export function compileTemplate(template: DeliveryTemplate, settings: Scope['set
   }
   if (typeof template !== 'object' || template === null || '{{first}}' in template)
     return (scope) => jsonOf(template, scope);
-  const properties = Object.entries(template).map(
-    ([key, value]: [string, DeliveryTemplate]) => [JSON.stringify(key), compileTemplate(value, settings)] as const,
-  );
+  const properties = Object.entries(template).flatMap(([key, value]: [string, DeliveryTemplate]) => {
+    const name = key === '{{...}}' ? undefined : fillText(key, { settings, now: 0 });
+    return name === undefined ? [] : [[JSON.stringify(name), compileTemplate(value, settings)] as const];
+  });
+  if (Object.hasOwn(template, '{{...}}')) return (scope) => extend(scope, properties);
   return (scope) => {
     const parts = properties.flatMap(([key, value]) => {
       const json = value(scope);
@@ -35,6 +37,40 @@ export function compileTemplate(template: DeliveryTemplate, settings: Scope['set
     });
     return `{${parts.join()}}`;
   };
+}
+
+/** Returns the record with properties that it does not have yet, its own text unchanged. */
+function extend(
+  { record, ...scope }: Scope,
+  properties: readonly (readonly [key: string, value: Render])[],
+): string | undefined {
+  if (!record) return undefined;
+  const own = record.value();
+  const parts = properties.flatMap(([key, value]) => {
+    const name: unknown = JSON.parse(key);
+    const json = typeof name === 'string' && Object.hasOwn(own, name) ? undefined : value({ ...scope, record });
+    return json === undefined ? [] : [`${key}:${json}`];
+  });
+  const inner = record.line.trim().slice(1, -1).trim();
+  return `{${[...parts, ...(inner === '' ? [] : [inner])].join()}}`;
+}
+
+/** Returns the entries of an object of texts. The entry `{{...}}` stands for all entries of a map. */
+export function fillEntries(
+  templates: Readonly<Record<string, PollTemplate>> | undefined,
+  scope: Scope,
+): [name: string, value: string, template: string][] {
+  return Object.entries(templates ?? {}).flatMap(([name, template]): [string, string, string][] => {
+    if (name !== '{{...}}') {
+      const value = fillText(template, scope);
+      return value === undefined ? [] : [[name, value, template]];
+    }
+    const map = valueOf(WHOLE.exec(template)?.[1] ?? '', scope);
+    return Object.entries(isRecord(map) ? map : {}).flatMap(([key, value]): [string, string, string][] => {
+      const text = textOf(value);
+      return text === undefined ? [] : [[key, text, template]];
+    });
+  });
 }
 
 function jsonOf(template: DeliveryTemplate, scope: Scope): string | undefined {

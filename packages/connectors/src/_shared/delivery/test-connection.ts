@@ -34,7 +34,10 @@ export function createDeliveryTester(type: ConnectorTypeData, common: DeliveryDe
       const { check } = definition;
       const scope = { settings: config.settings, now: systemClock.now() };
       if (check.kind === 'reach') {
-        await client.send({ method: 'HEAD', path: '', origin: true }, scope, signal);
+        await client.send({ method: 'HEAD', path: '', origin: true }, scope, signal).catch((error: unknown) => {
+          // Its home page may be on another site.
+          if (!(error instanceof ConnectorError) || error.code !== 'redirected') throw error;
+        });
         return passed('The server responded. The first delivery shows whether it accepts records');
       }
       const { body, text, accepted: _accepted, summary: _summary, kind: _kind, ...request } = check;
