@@ -21,6 +21,7 @@ import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { mqttInput, mqttOutput } from './mqtt/index.js';
+import { natsInput, natsOutput } from './nats/index.js';
 import { opensearchOutput } from './opensearch/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
@@ -50,6 +51,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
   ['input:mqtt', mqttInput],
+  ['input:nats', natsInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],
@@ -64,6 +66,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
+  ['output:nats', natsOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:pagerduty', pagerDutyOutput],

@@ -57,6 +57,8 @@ export interface MqttSession {
   client: MqttClient;
   /** Resolves when the connection ends. */
   ended: Promise<void>;
+  /** Aborted when the connection ends. */
+  over: AbortSignal;
   /** Why it ended, if that is known. */
   failure(): ConnectorError | undefined;
   close(): Promise<void>;
@@ -114,8 +116,10 @@ async function open(
   prepare(client, socket);
   const stop = (): void => void socket.destroy();
   signal.addEventListener('abort', stop, { once: true });
+  const over = new AbortController();
   const ended = new Promise<void>((resolve) => {
     client.once('close', () => {
+      over.abort();
       signal.removeEventListener('abort', stop);
       resolve();
     });
@@ -135,6 +139,7 @@ async function open(
   return {
     client,
     ended,
+    over: over.signal,
     failure: () => failure,
     async close() {
       await client.endAsync().catch(() => undefined);

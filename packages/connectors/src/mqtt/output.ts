@@ -1,14 +1,8 @@
-import {
-  type Batch,
-  ConnectorError,
-  type CreateOutput,
-  type Rejection,
-  type WriteResult,
-} from '@connector-frame/engine/connector-api';
+import { type Batch, type CreateOutput, type Rejection, type WriteResult } from '@connector-frame/engine/connector-api';
+import { within } from '../_shared/broker/within.js';
 import { connectMqtt, mqttError, type MqttSession } from './client.js';
 import { readOutputSettings, readTarget, type OutputSettings } from './config.js';
 
-const WRITE_MS = 30_000;
 /** The fixed header, the length of the topic, the packet id and the properties. */
 const PACKET_OVERHEAD = 16;
 /** https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901241 */
@@ -32,19 +26,18 @@ export const createMqttOutput: CreateOutput = (config, { egress }) => {
     batching: { records: 100, bytes: 1_000_000, waitMs: 0 },
     open: async (signal) => void (await opened(signal)),
     async write(batch, signal) {
-      const { client, ended } = await opened(signal);
+      const { client, over } = await opened(signal);
       const { rejected, messages } = messagesOf(batch, settings, target.maxPacket);
       const { qos, retain } = settings;
       const published = Promise.all(
         messages.map(({ topic, line }) => client.publishAsync(topic, line, { qos, retain })),
       );
       try {
-        await Promise.race([published, broken(ended), late(signal)]);
+        await within(published, { canceled: signal, over, product: 'The MQTT broker' });
       } catch (error) {
         published.catch(() => undefined);
         await session?.close();
         session = undefined;
-        if (signal.aborted) throw new ConnectorError('stopped', 'The write was canceled.');
         throw mqttError(error);
       }
       return rejected.length > 0 ? { rejected } : ({} satisfies WriteResult);
@@ -55,19 +48,6 @@ export const createMqttOutput: CreateOutput = (config, { egress }) => {
     },
   };
 };
-
-async function broken(ended: Promise<void>): Promise<never> {
-  await ended;
-  throw new Error('closed');
-}
-
-const late = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(WRITE_MS)]);
-    limit.addEventListener('abort', () =>
-      reject(new ConnectorError('timeout', 'The MQTT broker did not respond in time.', 'retry')),
-    );
-  });
 
 function messagesOf(
   batch: Batch,

@@ -1,0 +1,162 @@
+import type { Socket } from 'node:net';
+import { ConnectorError, type Egress, secure } from '@connector-frame/engine/connector-api';
+import {
+  type Authenticator,
+  AuthorizationError,
+  type NatsConnection,
+  nkeyAuthenticator,
+  PermissionViolationError,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from '@nats-io/nats-core';
+import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
+import { brokerError, openConnection } from '../_shared/broker/connection.js';
+import { at, text } from '../_shared/read.js';
+import type { NatsSignIn, NatsTarget } from './config.js';
+import { readGreeting, type DialedOptions } from './transport.js';
+
+const SETUP_MS = 10_000;
+
+/** Converts an error of the client to one that quotes nothing from the server. */
+export function natsError(error: unknown): ConnectorError {
+  const known = [error, error instanceof Error ? error.cause : undefined];
+  if (known.some((each) => each instanceof AuthorizationError))
+    return new ConnectorError('invalid_credentials', 'NATS did not accept the credentials.', 'permanent');
+  if (known.some((each) => each instanceof PermissionViolationError))
+    return new ConnectorError('forbidden', 'NATS does not allow this user to use the subject.', 'permanent');
+  return brokerError(error, 'NATS');
+}
+
+/** A signed-in connection. Nothing reconnects: a new one is opened instead. */
+export interface NatsSession {
+  connection: NatsConnection;
+  socket: Socket;
+  /** Resolves when the connection ends. */
+  ended: Promise<void>;
+  /** Aborted when the connection ends. */
+  over: AbortSignal;
+  /**
+   * Resolves when the server has processed everything that was sent.
+   * @throws ConnectorError or any error of the client: it refused something
+   */
+  confirm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects to the first server that can be reached, through the egress guard, and signs in.
+ *
+ * @throws ConnectorError
+ */
+export async function connectNats(target: NatsTarget, egress: Egress, signal: AbortSignal): Promise<NatsSession> {
+  let failure: ConnectorError | undefined;
+  for (const server of target.servers) {
+    try {
+      return await open(target, server, egress, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = natsError(error);
+      // Another server of the cluster would say the same.
+      if (failure.code === 'invalid_credentials' || failure.code === 'invalid_config') break;
+    }
+  }
+  throw failure ?? new ConnectorError('invalid_config', 'This is not a valid address.', 'permanent');
+}
+
+async function open(
+  target: NatsTarget,
+  { host, port }: NatsTarget['servers'][number],
+  egress: Egress,
+  signal: AbortSignal,
+): Promise<NatsSession> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]);
+  const plain = await openConnection(egress, { host, port }, limit);
+  const greeting = await readGreeting(plain, limit);
+  const socket = await encrypted(plain, host, greeting, target, limit);
+  const options: DialedOptions = {
+    socket,
+    greeting,
+    servers: [`${host}:${port}`],
+    name: target.name,
+    authenticator: authenticatorOf(target.signIn),
+    reconnect: false,
+    // Credentials go to the servers of the settings only.
+    ignoreClusterUpdates: true,
+    timeout: SETUP_MS,
+  };
+  const stop = (): void => void socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  let connection: NatsConnection;
+  try {
+    connection = await NatsConnectionImpl.connect(options);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  let refusal: ConnectorError | undefined;
+  const watch = async (): Promise<void> => {
+    for await (const status of connection.status()) if (status.type === 'error') refusal = natsError(status.error);
+  };
+  void watch();
+  const over = new AbortController();
+  const wait = async (): Promise<void> => {
+    await connection.closed();
+    signal.removeEventListener('abort', stop);
+    over.abort();
+  };
+  return {
+    connection,
+    socket,
+    ended: wait(),
+    over: over.signal,
+    async confirm() {
+      await connection.flush();
+      // The refusal comes before the answer, but the client reports it in a later microtask.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (refusal) throw refusal;
+    },
+    async close() {
+      await connection.close().catch(() => undefined);
+      socket.destroy();
+    },
+  };
+}
+
+/** Never signs in over plaintext if TLS is configured. */
+async function encrypted(
+  socket: Socket,
+  host: string,
+  greeting: Buffer,
+  { tls }: NatsTarget,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const info = infoOf(greeting);
+  const isRequired = at(info, 'tls_required') === true;
+  if (!tls && !isRequired) return socket;
+  if (tls && !isRequired && at(info, 'tls_available') !== true) {
+    socket.destroy();
+    throw new ConnectorError('tls_failed', 'This NATS server has no TLS.', 'permanent');
+  }
+  return secure(socket, host, signal, tls ?? {});
+}
+
+function infoOf(greeting: Buffer): unknown {
+  try {
+    return JSON.parse(greeting.toString('utf8', 'INFO '.length)) as unknown;
+  } catch {
+    throw new ConnectorError('invalid_answer', 'The server is not a NATS server.', 'permanent');
+  }
+}
+
+function authenticatorOf(signIn: NatsSignIn): Authenticator[] {
+  switch (signIn.kind) {
+    case 'password':
+      return [usernamePasswordAuthenticator(signIn.user, signIn.password)];
+    case 'token':
+      return [tokenAuthenticator(signIn.token)];
+    case 'nkey':
+      return [nkeyAuthenticator(new TextEncoder().encode(text(signIn, 'seed') ?? ''))];
+    case 'none':
+      return [];
+  }
+}
