@@ -60,6 +60,10 @@ export interface PollCsv {
   columns?: readonly string[];
   /** Beginning of the lines to skip before the first row, such as `#`. */
   comment?: string;
+  /** Beginning of the comment that contains the names of the columns: `#Fields: `. */
+  header?: string;
+  /** Number of lines to skip before the first row. */
+  skip?: number;
 }
 
 export interface PollRequest {
@@ -75,7 +79,10 @@ export interface PollRequest {
   method?: 'GET' | 'POST' | 'PUT';
   /** In place of the definition's `base_url`. */
   base_url?: PollAddress;
-  /** Appended to `base_url`. Each interpolated value is one path segment. */
+  /**
+   * Appended to `base_url`. Each interpolated value is one path segment. Empty: the address itself,
+   * with the query of a URL setting.
+   */
   path: PollTemplate;
   query?: Readonly<Record<string, PollParameter>>;
   /** In addition to those of the definition. A header without a value is omitted. */

@@ -3,7 +3,7 @@ import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { line, path, setting, template } from './poll-primitives.js';
 import { responses } from './poll-responses-shape.js';
-import { list, map, object, some, text, word, yes, type Shape } from './shape.js';
+import { list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
 
 const listed = text(/^(?:ids|\/settings\/[^/]+(?:\/[^/]+)*)$/, 'the pointer of a setting, "/settings/..."');
 
@@ -42,9 +42,11 @@ const parameterValue: Shape = (value, pointer, complain) => {
   shape(value, pointer, complain);
 };
 
+const lineStart = text(/^\S.*$/, 'the beginning of a line');
+
 /** Keys of a request, to be combined with those of a stream, a list or a check. */
 export const request = {
-  required: { path: text(/^\/[^\s?#]*$/, 'a path that begins with "/"') },
+  required: { path: text(/^(?:\/[^\s?#]*)?$/, 'a path that begins with "/", or "" for the address alone') },
   optional: {
     method: word('GET', 'POST', 'PUT'),
     base_url: address,
@@ -54,7 +56,9 @@ export const request = {
       {
         delimiter: text(/^.$/, 'one character'),
         columns: list(line),
-        comment: text(/^\S+$/, 'the beginning of a line'),
+        comment: lineStart,
+        header: lineStart,
+        skip: whole(1, 100),
       },
     ),
     query: map(parameterValue),

@@ -7,7 +7,8 @@ import { fill, parametersOf, type Values } from './template.js';
 
 /**
  * Builds a URL that receives secrets. A value in the template is the whole URL, if the template
- * begins with it, the host with or without a port, part of the host name, or a segment of the path. Query and fragment are dropped.
+ * begins with it, the host with or without a port, part of the host name, or a segment of the path. The query of a URL is kept
+ * if nothing follows it in the template.
  *
  * @throws PollError `invalid_config`
  */
@@ -27,6 +28,8 @@ export function readAddress(address: PollAddress, values: Values, subject: Subje
   const url = host !== undefined && URL.canParse(host) ? new URL(host) : undefined;
   if (path === undefined || url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
     throw noAddress(subject);
+  // `addressOf` needs the query of a whole URL only if nothing follows it.
+  if (leading === template) return new URL(url.origin + url.pathname + url.search);
   return new URL(url.origin + url.pathname.replace(/\/+$/, '') + path);
 }
 
@@ -50,7 +53,7 @@ function segment(value: string, subject: Subject): string {
 export function addressOf(base: URL, request: PollRequest, values: Values, subject: Subject): URL {
   const path = fill(request.path, values, (value) => segment(value, subject));
   if (path === undefined) throw noAddress(subject);
-  const url = new URL(base.origin + base.pathname.replace(/\/$/, '') + path);
+  const url = request.path === '' ? new URL(base) : new URL(base.origin + base.pathname.replace(/\/+$/, '') + path);
   for (const [name, value] of parametersOf(request.query, values)) url.searchParams.append(name, value);
   return url;
 }

@@ -23,6 +23,13 @@ describe('response bodies', () => {
       [{ a: 'x', b: 'y' }],
     ],
     ['a,b\n', { format: 'csv' }, []],
+    ['Audit report\n\na,b\n1,2\n', { format: 'csv', csv: { skip: 2 } }, [{ a: '1', b: '2' }]],
+    // Extended log file format: https://www.w3.org/TR/WD-logfile.html
+    [
+      '#Version: 1.0\r\n#Fields: time cs-method cs-uri\r\n00:34:23 GET "/foo bar.html"\r\n',
+      { format: 'csv', csv: { delimiter: ' ', comment: '#', header: '#Fields: ' } },
+      [{ time: '00:34:23', 'cs-method': 'GET', 'cs-uri': '/foo bar.html' }],
+    ],
     [
       '<?xml version="1.0"?><r:report xmlns:r="u"><e id="1"><t>a &amp; b</t></e><e id="2"><![CDATA[<x>]]></e></r:report>',
       { format: 'xml' },
@@ -58,6 +65,7 @@ describe('response bodies', () => {
     expect(await parse(Buffer.concat([gzipSync('a\n'), gzipSync('1\n')]), { format: 'csv' })).toEqual([{ a: '1' }]);
     const files = { 'x/1.csv': strToU8('a\n1\n'), 'x/2.csv': strToU8('a\n2\n'), '__MACOSX/1': strToU8('no') };
     expect(await parse(zipSync(files), { format: 'csv' })).toEqual([{ a: '1' }, { a: '2' }]);
+    expect(await parse(zipSync({ 'a.gz': gzipSync('a\n1\n') }), { format: 'csv' })).toEqual([{ a: '1' }]);
     expect(await parse(zipSync({ 'a.json': strToU8('{"a":1}') }))).toEqual({ a: 1 });
     expect(await parse(Buffer.from('\uFEFFa\n1\n', 'utf16le'), { format: 'csv' })).toEqual([{ a: '1' }]);
   });
@@ -67,6 +75,7 @@ describe('response bodies', () => {
     await expect(unpackBody(gzipSync(bomb), 100_000)).rejects.toThrow();
     await expect(unpackBody(Buffer.from(zipSync({ a: bomb })), 100_000)).rejects.toThrow('too large');
     await expect(unpackBody(Buffer.from(zipSync({ a: bomb, b: bomb })), 300_000)).rejects.toThrow('too large');
+    await expect(unpackBody(Buffer.from(zipSync({ a: gzipSync(bomb) })), 100_000)).rejects.toThrow();
     const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [String(index), strToU8('1')]));
     await expect(parse(zipSync(many, { level: 0 }))).rejects.toThrow('too many files');
     const archive = zipSync({ a: strToU8('1'.repeat(99)) });
@@ -83,6 +92,9 @@ const read = async (records: object, body: object | string, request: object = {}
   await driver.poll();
   return driver.delivered;
 };
+const nested = (text: string) =>
+  read({ path: '/list/host/*/found/item', add: { host: '/list/host/*/id' } }, text, { format: 'xml' });
+const host = (id: number, items: string) => `<host><id>${id}</id><found>${items}</found></host>`;
 const xml = (text: string) => read({ path: '/report/event' }, text, { format: 'xml' });
 
 describe('where the records are', () => {
@@ -149,6 +161,14 @@ describe('where the records are', () => {
   test('one element of XML is a list of one, and no element an empty one', async () => {
     expect(await xml('<report><event><id>1</id></event></report>')).toEqual([{ id: '1' }]);
     expect(await xml('<report/>')).toEqual([]);
+    await expect(xml('<error><event/></error>')).rejects.toMatchObject({ code: 'unexpected_answer' });
+    const [one, two] = ['<item><n>1</n></item>', '<item><n>1</n></item><item><n>2</n></item>'];
+    expect(await nested(`<list>${host(7, one)}</list>`)).toEqual([{ n: '1', host: '7' }]);
+    expect(await nested(`<list>${host(7, '')}${host(8, two)}</list>`)).toEqual([
+      { n: '1', host: '8' },
+      { n: '2', host: '8' },
+    ]);
+    expect(await nested('<list/>')).toEqual([]);
   });
 
   test('reads the records of NDJSON, and none of an empty response', async () => {

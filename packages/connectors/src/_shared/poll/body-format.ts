@@ -57,15 +57,26 @@ function parseText(text: string, { format = 'json', csv = {} }: BodyFormat): Jso
   return format === 'ndjson' ? lines.map(parseExact) : lines.map((message) => ({ message }));
 }
 
-function parseCsv(text: string, { delimiter = ',', columns = [], comment }: NonNullable<BodyFormat['csv']>): JsonValue {
-  const parser = new DelimitedParser(columns, delimiter);
-  const content = comment === undefined ? text : withoutComments(text, comment);
-  return [...parser.push(content), ...parser.end()].flatMap((found) => ('record' in found ? [found.record] : []));
+function parseCsv(
+  text: string,
+  { delimiter = ',', columns = [], comment, header, skip = 0 }: NonNullable<BodyFormat['csv']>,
+): JsonValue {
+  const [comments, rows] = splitComments(withoutLines(text, skip), comment ?? header);
+  const names = header === undefined ? undefined : comments.findLast((line) => line.startsWith(header));
+  const stated = names?.slice(header?.length).trim().split(delimiter);
+  const parser = new DelimitedParser(stated ?? columns, delimiter);
+  return [...parser.push(rows), ...parser.end()].flatMap((found) => ('record' in found ? [found.record] : []));
+}
+
+function withoutLines(text: string, count: number): string {
+  return count === 0 ? text : text.split('\n').slice(count).join('\n');
 }
 
 /** Comments precede the rows; later, the same characters can be part of a quoted cell. */
-function withoutComments(text: string, comment: string): string {
+function splitComments(text: string, comment: string | undefined): [comments: string[], rows: string] {
+  if (comment === undefined) return [[], text];
   const lines = text.split('\n');
   const first = lines.findIndex((line) => !line.startsWith(comment));
-  return first < 0 ? '' : lines.slice(first).join('\n');
+  const count = first < 0 ? lines.length : first;
+  return [lines.slice(0, count), lines.slice(count).join('\n')];
 }

@@ -253,7 +253,7 @@ export class PollClient {
     if (found.means === undefined || found.means === 'empty') {
       if (!response.ok) throw new PollError(statusFailure(status, this.subject), kindOf(status), { status });
     } else if (found.means !== 'accepted') throw failureOf(found, status, this.subject);
-    const body = parts.body ?? (response.ok ? undefined : null);
+    const body = parts.body === undefined && !response.ok ? null : parts.body;
     if (body === undefined) throw new PollError(unexpected(this.subject), 'retry', { status });
     const resetMs = quotaResetDelay(rate, headers, this.#options.clock.now());
     if (resetMs !== undefined) this.#rateLimiter.block(resetMs);

@@ -18,7 +18,7 @@ const settings = {
 
 describe('the address of requests', () => {
   test.each<[PollAddress, string]>([
-    ['{{/settings/url}}', 'https://siem.example:8443/tenant/blue'],
+    ['{{/settings/url}}', 'https://siem.example:8443/tenant/blue/?x=1'],
     ['{{/settings/url}}/api/v2', 'https://siem.example:8443/tenant/blue/api/v2'],
     ['https://{{/settings/host}}/api', 'https://siem.example:8443/api'],
     ['https://{{/settings/region}}.acme.example', 'https://eu.acme.example/'],
@@ -41,6 +41,21 @@ describe('the address of requests', () => {
     { field: '/settings/org', of: { 'a/b c': '{{/settings/plain}}' } },
   ])('rejects %j', (address) => {
     expect(() => readAddress(address, { settings }, subject)).toThrow('do not form a valid address');
+  });
+
+  test('an empty path requests a URL as it was entered, another one is appended to its path', async () => {
+    const given = { settings: { ...config.settings, url: `${ORIGIN}/feed/?format=xml` } };
+    const at = async (path: string): Promise<string | undefined> => {
+      const { driver, requests } = await open(
+        { base_url: '{{/settings/url}}', ...streamed({ path, query: { q: '1' } }) },
+        () => data(),
+        given,
+      );
+      await driver.poll();
+      return requests[0]?.url;
+    };
+    expect(await at('')).toBe('/feed/?format=xml&q=1');
+    expect(await at('/events')).toBe('/feed/events?q=1');
   });
 
   test('each stream may have its own, and its links stay there', async () => {

@@ -4,20 +4,23 @@ import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api'
 /** A value that a path with wildcards leads to. */
 export interface Match {
   value: JsonValue | undefined;
-  /** Key or index that each `*` of the path stands for. */
-  keys: readonly string[];
+  /** Key or index that each `*` of the path stands for; `undefined`: a single item in place of a list. */
+  keys: readonly (string | undefined)[];
 }
 
 /**
  * Returns the values at a JSON Pointer in which `*` stands for each item of a list, or each value of
  * an object. Nothing at a wildcard is one match without a value, so that it is noticed.
+ *
+ * @param lenient one item may stand for a list of one, as in XML
  */
-export function matchPath(root: JsonValue, path: string): Match[] {
+export function matchPath(root: JsonValue, path: string, lenient = false): Match[] {
   let matches: Match[] = [{ value: root, keys: [] }];
   for (const key of parsePointer(path)) {
     matches = matches.flatMap(({ value, keys }): Match[] => {
       if (key !== '*') return [{ value: child(value, key), keys }];
-      const items = childrenOf(value);
+      const items =
+        lenient && value !== undefined && !isList(value) ? [[undefined, value] as const] : childrenOf(value);
       return items
         ? items.map(([name, item]) => ({ value: item, keys: [...keys, name] }))
         : [{ value: undefined, keys }];
@@ -27,9 +30,13 @@ export function matchPath(root: JsonValue, path: string): Match[] {
 }
 
 /** Replaces the wildcards of a path by the keys of a match. */
-export function withKeys(path: string, keys: readonly string[]): string {
+export function withKeys(path: string, keys: Match['keys']): string {
   let used = 0;
-  return parsePointer(path).reduce((result, key) => joinPointer(result, key === '*' ? (keys[used++] ?? key) : key), '');
+  return parsePointer(path).reduce((result, key) => {
+    if (key !== '*' || used >= keys.length) return joinPointer(result, key);
+    const found = keys[used++];
+    return found === undefined ? result : joinPointer(result, found);
+  }, '');
 }
 
 function child(value: JsonValue | undefined, key: string): JsonValue | undefined {

@@ -28,9 +28,13 @@ export function recordsOf(
  * @returns `undefined` if the body does not have the vendor's format
  */
 function recordsIn(shape: RecordShape, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
+  // Nothing stands for an empty list, but not in another document, such as that of an error.
+  if (lenient && !isRecord(body)) return undefined;
+  if (lenient && [shape.path].flat().every((path) => matchPath(body, rootOf(path))[0]?.value === undefined))
+    return undefined;
   const records: DataRecord[] = [];
   for (const path of [shape.path].flat()) {
-    for (const match of matchPath(body, path)) {
+    for (const match of matchPath(body, path, lenient)) {
       const found = recordsAt(shape, match, body, lenient);
       if (!found) return undefined;
       for (const record of found) records.push(record);
@@ -38,6 +42,9 @@ function recordsIn(shape: RecordShape, body: JsonValue, lenient: boolean): DataR
   }
   return records;
 }
+
+/** Returns the path of the root element. */
+const rootOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 function recordsAt(shape: RecordShape, match: Match, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
   const { value } = match;

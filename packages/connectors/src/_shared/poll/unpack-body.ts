@@ -10,7 +10,7 @@ const CHUNK = 16 * 1024;
 const gunzip = promisify(gunzipCallback);
 
 /**
- * Decompresses a body that is gzip or a zip archive, detected by its first bytes, since vendors
+ * Decompresses a body that is gzip or a zip archive, whose files may be gzip, detected by its first bytes, since vendors
  * label them inconsistently.
  *
  * @param maxBytes maximum size of all contents together
@@ -18,9 +18,19 @@ const gunzip = promisify(gunzipCallback);
  * @throws an error if it is malformed or exceeds the limits
  */
 export async function unpackBody(bytes: Buffer, maxBytes = MAX_UNPACKED): Promise<Buffer[]> {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return [await gunzip(bytes, { maxOutputLength: maxBytes })];
-  return bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004')) ? unzip(bytes, maxBytes) : [bytes];
+  if (isGzip(bytes)) return [await gunzip(bytes, { maxOutputLength: maxBytes })];
+  if (!bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return [bytes];
+  const files: Buffer[] = [];
+  let left = maxBytes;
+  for (const file of unzip(bytes, maxBytes)) {
+    const content = isGzip(file) ? await gunzip(file, { maxOutputLength: Math.max(left, 1) }) : file;
+    left -= content.byteLength;
+    files.push(content);
+  }
+  return files;
 }
+
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 function unzip(bytes: Buffer, maxBytes: number): Buffer[] {
   const files: { name: string; chunks: Uint8Array[]; complete: boolean }[] = [];
