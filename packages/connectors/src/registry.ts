@@ -29,6 +29,7 @@ import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3
 import { redisInput, redisOutput } from './redis/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
+import { papertrailOutput, syslogOutput } from './syslog/index.js';
 
 /**
  * Connector code by kind and type id: `input:okta-systemlog`. A type that is not listed has no
@@ -70,9 +71,11 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:pagerduty', pagerDutyOutput],
+  ['output:papertrail', papertrailOutput],
   ['output:postgresql', postgresqlOutput],
   ['output:redis', redisOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],
+  ['output:syslog', syslogOutput],
 ]);
