@@ -178,11 +178,7 @@ export function runPollContract(vendor: PollVendor): void {
 
     test.runIf(vendor.elsewhere)('rejects a next page on another origin without a request to it', async () => {
       const world = await filled();
-      for (const other of [
-        'https://attacker.example',
-        'http://' + new URL(vendor.origins[0] ?? '').host,
-        `${vendor.origins[0]}:8443`,
-      ]) {
+      for (const other of ['https://attacker.example', `${vendor.origins[0]}:8443`]) {
         world.queued.push((own) => vendor.elsewhere?.(own, other) ?? own);
         expect(await Driver.of(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
       }

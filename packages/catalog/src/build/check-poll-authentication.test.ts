@@ -56,7 +56,7 @@ function told(authentication: unknown, added: Record<string, unknown> = {}): str
   return compile(sourcesOf(type))
     .problems.map(describeProblem)
     .filter((problem) => problem.includes('/poll'))
-    .map((problem) => problem.slice(`${FILE}#/poll/authentication`.length));
+    .map((problem) => problem.replace(`${FILE}#/poll`, '').replace(/^\/authentication/, ''));
 }
 
 const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
@@ -146,6 +146,15 @@ describe('authentication', () => {
     ['jwt', '/claims', { at: '{{timestamp}}' }, "/claims/at: can't say {{timestamp}}"],
   ])('of kind %s reports %s = %j', (kind, pointer, value, problem) => {
     expect(told(setAt(exampleOf(kind), pointer, value))).toContainEqual(expect.stringContaining(problem));
+  });
+
+  test('rejects a setting that protects the connection and would be ignored', () => {
+    const none = { kind: 'none' };
+    const mark = { ...text, 'x-transport': true };
+    expect(told(none, { verify_ssl: { type: 'boolean', title: 'Check', default: true, 'x-transport': true } })).toEqual(
+      [],
+    );
+    expect(told(none, { sasl_mechanism: mark })).toContainEqual(expect.stringContaining('/settings/sasl_mechanism'));
   });
 
   test('accepts the path of a login with a setting, and headers of a signature', () => {

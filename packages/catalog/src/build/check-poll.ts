@@ -5,6 +5,7 @@
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { checkAddresses, checkListSettings, isAddress, valuesOfChoice } from './check-poll-fields.js';
 import { checkAuthentication } from './check-poll-authentication.js';
+import { checkConnection } from './check-poll-connection.js';
 import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
 import { templatesWithNames, TIMES } from './poll-names.js';
@@ -74,6 +75,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   }
   checkAddresses(poll, fields, add);
   checkListSettings(poll, fields, add);
+  checkConnection(fields, add);
   checkAuthentication(
     poll.authentication,
     (pointer, message) => add(`/authentication${pointer}`, message),

@@ -27,6 +27,7 @@ import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
 import type { Authentication, Credentials, Grant, GrantResponse, Outgoing } from './signing.js';
 import type { Values } from './template.js';
 import { readZone } from './time-zone.js';
+import { readTls } from './tls.js';
 import { VendorClock } from './vendor-clock.js';
 
 export interface PollResponse {
@@ -78,6 +79,7 @@ export class PollClient {
   /** Absent: refused credentials lock no account. */
   readonly #guard: SignInGuard | undefined;
   readonly #rateLimiter: RateLimiter;
+  readonly #tls: Pick<EgressInit, 'verifyTls' | 'ca'>;
   readonly #options: PollClientOptions;
 
   /** @throws PollError `invalid_config` */
@@ -101,6 +103,7 @@ export class PollClient {
     const settings = { settings: config.settings };
     this.#base = readAddress(poll.base_url, settings, this.subject);
     this.#headers = headersOf(poll.headers ?? {}, settings);
+    this.#tls = readTls(config);
     this.zone = readZone(poll.time_zone, config);
     this.#rateLimiter = new RateLimiter(
       poll.rate?.limit === undefined ? undefined : getAt(config, poll.rate.limit),
@@ -215,15 +218,20 @@ export class PollClient {
   }
 
   #download(url: URL, signal: AbortSignal): Promise<Response> {
-    return this.#exchange(url, { headers: new Headers({ accept: '*/*' }), signal });
+    const isOwn = url.origin === this.#base.origin;
+    const headers = new Headers({ accept: '*/*' });
+    return this.#exchange(url, { headers, signal, ...(!isOwn && { verifyTls: true }) });
   }
 
   async #exchange(
     url: URL,
-    init: Pick<EgressInit, 'method' | 'body' | 'repeatable' | 'redirect'> & { headers: Headers; signal: AbortSignal },
+    init: Pick<EgressInit, 'method' | 'body' | 'repeatable' | 'redirect' | 'verifyTls'> & {
+      headers: Headers;
+      signal: AbortSignal;
+    },
   ): Promise<Response> {
     try {
-      return await this.#options.egress.fetch(url, { ...init, maxBytes: MAX_PAGE });
+      return await this.#options.egress.fetch(url, { ...this.#tls, ...init, maxBytes: MAX_PAGE });
     } catch (error) {
       init.signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
