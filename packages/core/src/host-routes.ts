@@ -49,6 +49,8 @@ export interface ConfiguredConnector {
   type_id: ConnectorTypeId;
   name: string;
   description: string;
+  /** Present if the customer has to connect an account again: open the form for it. */
+  needs_reauth?: true;
 }
 
 /** Actions of the integration route. */

@@ -64,7 +64,7 @@ export async function startOidcServer(
       },
     ],
     ...(refresh && {
-      scopes: ['openid', 'offline_access', 'read:audit_log'],
+      scopes: ['openid', 'offline_access', 'read', 'read:audit_log'],
       issueRefreshToken: () => true,
       rotateRefreshToken: true,
     }),

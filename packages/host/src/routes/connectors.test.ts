@@ -43,6 +43,12 @@ test('stops paging and returns each row once when the service ignores the offset
   expect(await read({ body: { inputs: [row(1)] } })).toMatchObject({ rows: [{ id: 'c-1' }], requests: 2 });
 });
 
+test('says which connectors need their account again, and nothing else about it', async () => {
+  const ended = { ...row(1), needs_reauth: true, config: { secrets: { token: { account: { name: 'octocat' } } } } };
+  const { rows } = await read({ body: { inputs: [ended] } });
+  expect(rows).toEqual([{ id: 'c-1', type_id: 'http', name: 'Row 1', description: '', needs_reauth: true }]);
+});
+
 test('returns 502 for a list of an unknown shape', async () => {
   const { response } = await read({ body: { rows: [] } });
   expect(await outcome(Promise.resolve(response))).toEqual([502, 'upstream_error']);

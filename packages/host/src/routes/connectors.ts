@@ -28,6 +28,7 @@ function connector(row: UnknownRecord): ConfiguredConnector {
     type_id: string(row['type'] ?? row['type_id']),
     name: string(row['name']),
     description: string(row['description']),
+    ...(row['needs_reauth'] === true && { needs_reauth: true as const }),
   };
 }
 
