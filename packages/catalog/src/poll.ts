@@ -50,7 +50,8 @@ export interface PollRecords extends PollRecordList {
   /** Default `rfc3339`. */
   time_form?: PollTimeForm;
   /**
-   * Keeps only records whose string at `path` is in the list at `field`. An empty list keeps all.
+   * Keeps only records whose string at `path` is the value at `field`, or in the list there. Without
+   * a value, all are kept.
    */
   only?: { path: PollPath; field: PollField };
 }

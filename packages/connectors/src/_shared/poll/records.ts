@@ -2,7 +2,7 @@ import type { PollRecords } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollResponse } from './client.js';
-import { texts } from '../read.js';
+import { text, texts } from '../read.js';
 import { isList, matchPath, withKeys, type Match } from './record-path.js';
 
 export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add'>;
@@ -110,7 +110,9 @@ const plain = (item: JsonValue | undefined): string | number | boolean | null =>
 /** Whether a record passes the filter that a setting configures. */
 export function isSelected({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
   if (!only) return true;
-  const selected = texts({ settings }, ...only.field.split('/').slice(1));
+  const path = only.field.split('/').slice(1);
+  const single = text({ settings }, ...path);
+  const selected = single === undefined ? texts({ settings }, ...path) : [single];
   const value: unknown = getAt(record, only.path);
   return selected.length === 0 || (typeof value === 'string' && selected.includes(value));
 }
