@@ -179,7 +179,15 @@ export class PollClient {
     const first = await this.#send(call, signal);
     // A token may be revoked before it expires.
     const response = this.#authentication.renew(first) ? await this.#send(call, signal) : first;
-    const result = await this.#read(await this.#followDownload(response, call, signal), call);
+    const result = await this.#read(await this.#followDownload(response, call, signal), call).catch(
+      async (error: unknown) => {
+        // An expired session, in the vendor's own words: see `responses`.
+        const isRefused = error instanceof PollError && error.outcome.reason === 'invalid_credentials';
+        if (!isRefused || response !== first || first.status === 401) throw error;
+        if (!this.#authentication.renew({ status: 401, headers: first.headers })) throw error;
+        return this.#read(await this.#followDownload(await this.#send(call, signal), call, signal), call);
+      },
+    );
     this.#guard?.reset();
     return result;
   }

@@ -147,6 +147,30 @@ test('logs in again when a session ends early', async () => {
   expect(requests.map(({ url }) => url.split('?')[0])).toEqual(['/login', '/events', '/events', '/login', '/events']);
 });
 
+test('logs in again when a rule of the definition says that the session has ended', async () => {
+  let valid = '';
+  const { driver, requests } = await open(
+    {
+      authentication: {
+        kind: 'login',
+        requests: [{ url: '/login', json: { p: '/secrets/password' }, values: { t: { path: '/t' } } }],
+        lifetime: { seconds: 3_600 },
+        send: { headers: { 'x-token': '{{t}}' } },
+      },
+      responses: [{ status: 200, path: '/code', in: ['EXPIRED'], means: 'invalid_credentials' }],
+    },
+    (_query, { url, headers }) => {
+      if (url === '/login') return { body: { t: (valid = `t${requests.length}`) } };
+      return headers['x-token'] === valid ? data(...records(0, 1)) : { body: { code: 'EXPIRED' } };
+    },
+    { settings, secrets: { password: 'canary-rule' } },
+  );
+  await driver.poll();
+  valid = 'gone';
+  await driver.poll();
+  expect(requests.map(({ url }) => url.split('?')[0])).toEqual(['/login', '/events', '/events', '/login', '/events']);
+});
+
 test('refreshes a token, and logs in if that is refused', async () => {
   let refused = false;
   const { driver, clock, requests } = await opened(
