@@ -182,6 +182,12 @@ export function runPollContract(vendor: PollVendor): void {
         world.queued.push((own) => vendor.elsewhere?.(own, other) ?? own);
         expect(await Driver.of(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
       }
+      // Behind a proxy, a vendor may not know that it is reached by TLS: the host is right.
+      world.queued.push((own) => vendor.elsewhere?.(own, `http://${new URL(vendor.origins[0] ?? '').host}`) ?? own);
+      await Driver.of(world)
+        .poll()
+        .catch((error: unknown) => expect(error).toMatchObject({ code: 'rejected' }));
+      expect(world.requests.filter(({ origin }) => !origin.startsWith('https://'))).toEqual([]);
       const sent = world.requests.length;
       world.queued.push({ status: 302, headers: { location: 'https://attacker.example/' }, body: '' });
       expect(await Driver.of(world).fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });

@@ -8,6 +8,7 @@ import {
   type JsonValue,
   systemClock,
 } from '@connector-frame/engine/connector-api';
+import { parseTime } from '../_shared/poll/times.js';
 import { connectors, createInputOf } from '../index.js';
 import { shapeOf } from './shape-of.js';
 import { compileShape } from './template.js';
@@ -78,9 +79,9 @@ test.each(polled)("%s: has its id and time in the vendor's fields", (_id, type, 
     for (const pointer of [id ?? []].flat()) expect(at(record, pointer)).toEqual(expect.anything());
     if (time === undefined) continue;
     const value = at(record, time);
-    const read =
-      form === 'seconds' ? Number(value) * 1_000 : form === 'milliseconds' ? Number(value) : Date.parse(String(value));
-    expect(Math.abs(read - AT)).toBeLessThan(2_000);
+    const read = parseTime(value, form) ?? Number.NaN;
+    const isDay = form === 'date' || (form?.includes('%') === true && !/%[HI]/.test(form));
+    expect(Math.abs(read - AT)).toBeLessThan(isDay ? 86_400_000 : 2_000);
   }
 });
 
