@@ -16,6 +16,8 @@ export type PollEach =
       records: { path: PollPath; id: PollPath };
       page_size: number;
       pagination: PollPagination;
+      /** Seconds for which the list is not read again. Default 0: it is read with each poll. */
+      refresh_seconds?: number;
       each?: PollEach;
     })
   /** The values of a list setting, or of one value. */

@@ -15,7 +15,7 @@ export const each: Shape = (found, pointer, complain) => {
         ? object({ values: list(value) })
         : object(
             { ...request.required, page_size: whole(1, 10_000), records: object({ path, id: path }), pagination },
-            { ...request.optional, each },
+            { ...request.optional, refresh_seconds: whole(60, 86_400), each },
           );
   shape(found, pointer, complain);
 };

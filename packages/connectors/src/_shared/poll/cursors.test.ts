@@ -32,6 +32,31 @@ describe('a token that stays valid', () => {
     expect(requests.at(-1)?.url).toBe('/events?limit=2&stream_position=8');
   });
 
+  test('reports a gap when the position has expired, and continues from a new one', async () => {
+    const log = records(0, 3);
+    let valid = 'a';
+    const { driver } = await open(
+      streamed({
+        query: {},
+        pagination: { kind: 'body_cursor', path: '/next', parameter: 'position' },
+        cursor: { kind: 'continue', first: { path: '/marker', token: '/next' } },
+      }),
+      (query, { url }) => {
+        if (url === '/marker') return { body: { next: `${valid}-${log.length}` } };
+        const [key, from] = (query.get('position') ?? '').split('-');
+        if (key !== valid) return { status: 410 };
+        return { body: { data: log.slice(Number(from)), next: `${valid}-${log.length}` } };
+      },
+    );
+    await driver.poll();
+    valid = 'b';
+    log.push(...records(3, 5));
+    expect(await driver.fails()).toMatchObject({ code: 'rejected', kind: 'retry' });
+    log.push(...records(5, 7));
+    await driver.poll();
+    expect(driver.numbers).toEqual([5, 6]);
+  });
+
   // https://learn.microsoft.com/graph/delta-query-overview
   test('is a delta link on the last page', async () => {
     let log = records(0, 5);
@@ -237,7 +262,7 @@ test('a list of the newest records first ends at the window, without a time in t
 
 test('a window of ascending records that is read again begins at the newest one', async () => {
   const log = records(0, 3_000);
-  const { driver, requests } = await open(
+  const { driver, requests, clock } = await open(
     streamed({
       page_size: 500,
       pagination: { kind: 'offset', parameter: 'skip' },
@@ -256,6 +281,7 @@ test('a window of ascending records that is read again begins at the newest one'
       return data(...log.filter(({ at }) => at >= since).slice(from, from + 500));
     },
   );
+  clock.ms += 600_000;
   await driver.poll(4);
   driver.restart();
   await driver.poll();

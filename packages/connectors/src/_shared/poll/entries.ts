@@ -17,6 +17,8 @@ export interface Entry {
 
 /** Maximum number of entries to keep cursors for. */
 const MAX_ENTRIES = 2_000;
+/** Maximum number of pages of a list, which may be empty. */
+const MAX_PAGES = 1_000;
 
 /**
  * Returns the entries that a stream is read for: from settings, fixed values, or all pages of lists.
@@ -65,7 +67,7 @@ async function listIds(
       if (typeof id === 'string' && id !== '') ids.add(id);
       else if (typeof id === 'number') ids.add(String(id));
     }
-    if (ids.size > MAX_ENTRIES) throw tooMany(client);
+    if (ids.size > MAX_ENTRIES || visited.size >= MAX_PAGES) throw tooMany(client);
     visited.add(position);
     const page = { response, count: found.length, last: found.at(-1), pageSize: list.page_size, position };
     position = nextPosition(list.pagination, client, page);

@@ -1,4 +1,4 @@
-import type { ConnectorConfig, PollDefinition, PollStream } from '@connector-frame/catalog/types';
+import type { ConnectorConfig, PollDefinition, PollEach, PollStream } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
@@ -29,6 +29,8 @@ class PollInput implements PageInput {
   #checkedUntil = 0;
   #startedAt: number | undefined;
   #verified = false;
+  /** Entries of lists, and when they were read. */
+  readonly #entries = new Map<PollEach, { at: number; entries: readonly Entry[] }>();
   /** Keys of the streams whose `prepare` request was accepted. */
   readonly #prepared = new Set<string>();
   readonly #poll: PollDefinition;
@@ -75,7 +77,7 @@ class PollInput implements PageInput {
     let state = before;
     let failure: unknown;
     for (const stream of this.#poll.streams) {
-      const entries = stream.each ? await readEntries(stream.each, this.#client, this.#config, signal) : [undefined];
+      const entries = stream.each ? await this.#entriesOf(stream.each, signal) : [undefined];
       state = { ...state, streams: withoutRemoved(state.streams, stream, entries) };
       for (const each of entries) {
         const key = keyOf(stream, each);
@@ -107,6 +109,16 @@ class PollInput implements PageInput {
       { ...of, client: this.#client, config, clock, startedAt: this.#startedAt ?? clock.now() },
       before,
     );
+  }
+
+  async #entriesOf(each: PollEach, signal: AbortSignal): Promise<readonly Entry[]> {
+    const now = this.#context.clock.now();
+    const kept = this.#entries.get(each);
+    const refreshMs = 'path' in each ? (each.refresh_seconds ?? 0) * 1_000 : 0;
+    if (kept && Math.abs(now - kept.at) < refreshMs) return kept.entries;
+    const entries = await readEntries(each, this.#client, this.#config, signal);
+    this.#entries.set(each, { at: now, entries });
+    return entries;
   }
 
   /** Sends the request that a stream needs once before it is read. */
@@ -152,6 +164,8 @@ function withoutRemoved(
   stream: PollStream,
   entries: readonly (Entry | undefined)[],
 ): PollState['streams'] {
+  // An empty list may be a mistake of the vendor: without cursors, entries would start over.
+  if (entries.length === 0) return streams;
   const known = new Set(entries.map((each) => keyOf(stream, each)));
   return Object.fromEntries(
     Object.entries(streams).filter(

@@ -81,6 +81,20 @@ describe('pagination', () => {
     expect(requests.length).toBeLessThan(650);
   });
 
+  test('gets on over more empty pages than it reads in one poll', async () => {
+    const { driver } = await open(
+      streamed({ pagination: { kind: 'body_cursor', path: '/next', parameter: 'c' } }),
+      (query) => {
+        const at = Number(query.get('c') ?? 0);
+        return { body: { data: at === 700 ? records(0, 1) : [], ...(at < 700 && { next: at + 1 }) } };
+      },
+    );
+    for (let round = 0; round < 2; round += 1) expect(await driver.fails()).toMatchObject({ kind: 'retry' });
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual([0]);
+  });
+
   test('restarts the time window without duplicates if the page token has expired', async () => {
     let valid = 'x';
     const { driver } = await open(

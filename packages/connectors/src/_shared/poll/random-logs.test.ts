@@ -9,7 +9,7 @@ import type { Reply } from '../../../../../test/support/vendor.js';
 const DAY = 86_400_000;
 /** Records appear up to this many milliseconds after their time, which is less than the overlap. */
 const LATE = 50_000;
-const SEEDS = longOr(40, 4);
+const SEEDS = longOr(40, 3);
 
 interface Event {
   id: string;

@@ -63,6 +63,29 @@ describe('entries', () => {
 const detailed = (detail: PollStream['detail'], more: Partial<PollStream> = {}): Partial<PollDefinition> =>
   streamed({ pagination: { kind: 'offset', parameter: 'skip' }, page_size: 5, ...(detail && { detail }), ...more });
 
+test('a list is read again when it is due, and keeps its cursors while it is empty', async () => {
+  let ids = ['a', 'b'];
+  const each = { ...list, path: '/orgs', refresh_seconds: 600 };
+  const { driver, requests, clock } = await open(
+    streamed({ each, path: '/orgs/{{each}}/events' }),
+    (_query, request) =>
+      pathOf(request) === '/orgs'
+        ? data(...ids.map((id) => ({ id })))
+        : data({ id: pathOf(request), n: 0, at: clock.ms }),
+  );
+  const lists = (): number => requests.filter((request) => pathOf(request) === '/orgs').length;
+  await driver.poll();
+  await driver.poll();
+  expect([lists(), driver.delivered.length]).toEqual([1, 2]);
+  ids = [];
+  clock.ms += 600_000;
+  await driver.poll();
+  ids = ['a', 'b'];
+  clock.ms += 600_000;
+  await driver.poll();
+  expect([lists(), driver.delivered.length]).toEqual([3, 2]);
+});
+
 describe('details', () => {
   const all = records(0, 12);
   const respond =

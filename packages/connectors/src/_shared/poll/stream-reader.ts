@@ -125,28 +125,32 @@ export class StreamReader {
     const { stream, client } = this.#context;
     const { records: shape, page_size: pageSize } = stream;
     const window = new WindowRecords(this.#context, this.#state);
-    const visited = new Set<string | undefined>();
+    const visited = new Set<string>();
     let position = this.#state.place;
     let kept = (position ?? this.#state.token) !== undefined;
     let opened = position === undefined && stream.job === undefined;
     for (let empty = 0; !signal.aborted;) {
       const response = opened ? await this.#requestFirst(signal, kept) : await this.#request(position, signal, kept);
-      if (opened && client.vendorClock.known) this.#state = { ...this.#state, opened: client.vendorClock.now() };
+      if (opened) this.#state = { ...this.#state, opened: client.vendorClock.now() };
       opened = false;
       kept = false;
       if (response === 'expired') {
         position = await this.#restart(window, signal);
+        if (stream.cursor.kind === 'continue' && stream.cursor.first) {
+          yield { records: [], state: this.#state };
+          throw lostPosition(client);
+        }
         opened = position === undefined && stream.job === undefined;
         continue;
       }
       const found = recordsOf(shape, response);
       if (!found) throw new PollError(unexpected(client.subject), 'retry');
-      visited.add(position);
+      visited.add(shortened(position));
       empty = found.length === 0 ? empty + 1 : 0;
       const page = { response, count: found.length, last: found.at(-1), pageSize, position };
       const next = window.reachesBack(found, this.#state) ? undefined : this.#next(page, found);
       const done = next === undefined || this.#isLast(page, next);
-      const repeats = !done && (visited.has(next) || empty > MAX_EMPTY);
+      const repeats = !done && visited.has(shortened(next));
       const taken = window.take(found, this.#state);
       const records = await this.#completed(taken.records, signal);
       this.#state = done
@@ -154,7 +158,8 @@ export class StreamReader {
         : { ...window.within(taken.state), ...(window.resumable && !repeats && { place: next }) };
       if (!done && (repeats || !window.resumable)) delete this.#state.place;
       yield { records, state: this.#state.place === undefined && !done ? window.again(this.#state) : this.#state };
-      if (repeats) throw repeatedPages(client, pageSize);
+      if (repeats) throw unusable(client, `pages that repeat (${pageSize} records each)`);
+      if (!done && empty > MAX_EMPTY) throw unusable(client, `more than ${MAX_EMPTY} pages without records`);
       if (done) {
         this.#start = this.#state.since;
         return;
@@ -219,7 +224,8 @@ export class StreamReader {
     } catch (error) {
       failure = error;
     }
-    if (Math.abs(vendorClock.offset - offset) > CLOCK_ERROR_MS) {
+    // The first window starts now, so a small error counts.
+    if (Math.abs(vendorClock.offset - offset) > (this.#start === undefined ? 0 : CLOCK_ERROR_MS)) {
       this.#openWindow();
       if (this.#state.since !== since || this.#state.until !== until) return this.#request(undefined, signal, kept);
     }
@@ -292,7 +298,16 @@ export class StreamReader {
   }
 }
 
-function repeatedPages({ subject }: PollClient, pageSize: number): PollError {
-  const message = `${subject.product} returned pages that repeat (${pageSize} records each).`;
-  return new PollError(failed('unexpected_answer', message), 'retry');
+/** Shortens a page token, of which many are kept to detect loops. */
+const shortened = (position = ''): string =>
+  position.length <= 24 ? position : createHash('sha256').update(position).digest('base64url').slice(0, 16);
+
+function unusable({ subject }: PollClient, what: string): PollError {
+  return new PollError(failed('unexpected_answer', `${subject.product} returned ${what}.`), 'retry');
+}
+
+/** The only token was that of the last poll: a new one leaves a gap, which must not go unnoticed. */
+function lostPosition({ subject }: PollClient): PollError {
+  const message = `${subject.product} no longer knows where the last poll ended. Records since then may be missing.`;
+  return new PollError(failed('rejected', message), 'retry');
 }

@@ -15,11 +15,16 @@ const ROUNDING_MS = 1_000;
 export class WindowRecords {
   readonly #context: StreamContext;
   readonly #deduplicator: Deduplicator;
+  /** The window was opened by an earlier poll. */
+  readonly #resumed: boolean;
+  /** Time of the newest record of the pages that were read. */
+  #reached = 0;
   /** Records are newer than now. */
   #ahead = false;
 
-  constructor(context: StreamContext, { seen = [] }: StreamState) {
+  constructor(context: StreamContext, { seen = [], place }: StreamState) {
     this.#context = context;
+    this.#resumed = place !== undefined;
     this.#deduplicator = new Deduplicator(seen, context.stream.records.id, seenLimit(context));
   }
 
@@ -41,6 +46,7 @@ export class WindowRecords {
     const timed = selected.map((record) => ({ record, time: this.#timeOf(record) }));
     const { newest, ahead } = newestOf(timed, client.vendorClock);
     this.#ahead ||= ahead;
+    this.#reached = Math.max(this.#reached, newest);
     const latest = Math.max(newest, state.newest ?? 0);
     // For deduplication, a record without a time gets the newest time so far, or the current time.
     const timeless = latest > 0 ? latest : client.vendorClock.now();
@@ -66,7 +72,10 @@ export class WindowRecords {
 
   /** The state within a window. */
   within(state: StreamState): StreamState {
-    return { ...state, seen: this.#deduplicator.seen(0, overlapOf(this.#context.stream.cursor)) };
+    const { cursor } = this.#context.stream;
+    const overlap = overlapOf(cursor);
+    const from = this.#needed(state);
+    return { ...state, seen: this.#deduplicator.seen(from === undefined ? 0 : from - ROUNDING_MS, overlap) };
   }
 
   /**
@@ -74,11 +83,19 @@ export class WindowRecords {
    * order, the overlap suffices.
    */
   again(state: StreamState): StreamState {
+    const needed = this.#needed(state);
+    const { since } = state;
+    return since === undefined || needed === undefined ? state : { ...state, since: Math.max(since, needed) };
+  }
+
+  /**
+   * Returns the time since which records of this window have to be read again if it starts over;
+   * `undefined` if their order is not known.
+   */
+  #needed({ opened = Number.POSITIVE_INFINITY }: StreamState): number | undefined {
     const { cursor } = this.#context.stream;
-    const { newest, since } = state;
-    if (cursor.kind !== 'time' || cursor.order !== 'ascending' || newest === undefined || since === undefined)
-      return state;
-    return { ...state, since: Math.max(since, newest - overlapOf(cursor)) };
+    if (cursor.kind !== 'time' || cursor.order !== 'ascending' || this.#reached === 0) return undefined;
+    return Math.min(this.#reached, opened) - overlapOf(cursor);
   }
 
   /** The state after a window was read completely. */
@@ -86,7 +103,10 @@ export class WindowRecords {
     const { cursor } = this.#context.stream;
     const { of, newest, after, top } = state;
     const clock = this.#context.client.vendorClock;
-    const start = nextWindowStart(cursor, state, { clock, cut, ahead: this.#ahead });
+    const { opened, ...unopened } = state;
+    // Our clock may be slow, so it counts only where the time since then matters.
+    const isOpened = opened !== undefined && (clock.known || this.#resumed);
+    const start = nextWindowStart(cursor, isOpened ? state : unopened, { clock, cut, ahead: this.#ahead });
     const overlap = overlapOf(cursor);
     // A start may be moved back, and some vendors round it down.
     const from = Math.min(start ?? 0, newest === undefined ? Number.POSITIVE_INFINITY : newest - overlap) - ROUNDING_MS;
