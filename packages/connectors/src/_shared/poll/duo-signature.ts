@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { sortedParameters } from './authentication/percent-encode.js';
 import { basic, type Outgoing } from './signing.js';
 
 /**
@@ -9,17 +10,10 @@ import { basic, type Outgoing } from './signing.js';
 export function duoSignature(request: Outgoing, key: string, secret: string, now: number): void {
   const { url, method, headers } = request;
   const date = new Date(now).toUTCString().replace('GMT', '+0000');
-  const parameters = [...url.searchParams]
-    .map(([name, value]) => [encode(name), encode(value)] as const)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
+  const parameters = sortedParameters(url.searchParams);
   // The query that is sent must equal the signed one byte for byte.
   url.search = parameters;
   const text = [date, method.toUpperCase(), url.hostname.toLowerCase(), url.pathname, parameters].join('\n');
   headers.set('date', date);
   headers.set('authorization', basic(key, createHmac('sha1', secret).update(text).digest('hex')));
 }
-
-const encode = (text: string): string =>
-  encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);

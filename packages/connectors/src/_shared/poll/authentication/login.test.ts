@@ -221,7 +221,11 @@ test('stops after three refused logins, before an account is locked', async () =
   // A restart of the pipeline and another one with the same connector make no difference.
   driver.restart();
   await driver.fails();
-  const other = await opened(login, logins, 'canary-wrong');
+  const other = await open(
+    { authentication: { kind: 'login', ...login } },
+    (_query, request) => (request.url === '/login' ? logins['/login'](request) : data(...records(0, 1))),
+    { secrets: { password: 'canary-wrong' }, settings: Object.fromEntries(Object.entries(settings).toReversed()) },
+  );
   await other.driver.fails();
   expect([requests.length, other.requests.length]).toEqual([2, 0]);
   clock.ms += 3_600_000;

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { ConnectorConfig, PollSingleAuthentication } from '@connector-frame/catalog/types';
 import type { Subject } from '../../connection-test/failures.js';
+import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { failed } from '../../connection-test/outcome.js';
 import { PollError } from '../poll-error.js';
 
@@ -29,10 +30,10 @@ export class SignInGuard {
   readonly #key: string;
   readonly #subject: Subject;
 
-  /** @param origin where the credentials are sent */
-  constructor(origin: string, config: ConnectorConfig, subject: Subject) {
+  /** @param scope type of the connector */
+  constructor(scope: string, config: ConnectorConfig, subject: Subject) {
     this.#key = createHmac('sha256', digestKey)
-      .update(JSON.stringify([origin, config]))
+      .update(JSON.stringify([scope, config], sorted))
       .digest('base64');
     this.#subject = subject;
   }
@@ -44,14 +45,9 @@ export class SignInGuard {
     // A clock that was put back must not end the pause early, nor make it longer.
     if (count < MAX_ATTEMPTS && Math.abs(now - last) >= LAST_PAUSE) return;
     const { product, credential } = this.#subject;
-    const again = count < MAX_ATTEMPTS ? 'for an hour' : 'again';
-    throw new PollError(
-      failed('invalid_credentials', `${product} did not accept the credentials ${count} times.`, {
-        hint: `So that the account is not locked, they are not sent ${again}. Correct them, or retry.`,
-        at: credential,
-      }),
-      'permanent',
-    );
+    const again = count < MAX_ATTEMPTS ? 'for an hour' : 'until you correct them or retry';
+    const message = `${product} did not accept the credentials ${count} times. They are not sent again ${again}, so that the account is not locked.`;
+    throw new PollError(failed('invalid_credentials', message, { at: credential }), 'permanent');
   }
 
   refused(now: number): void {
@@ -64,4 +60,10 @@ export class SignInGuard {
   reset(): void {
     refused.delete(this.#key);
   }
+}
+
+/** Replacer that makes equal configurations equal texts. */
+function sorted(_key: string, value: JsonValue): JsonValue {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
