@@ -11,7 +11,7 @@
  *   setting holds, such as `event.created`
  * - `{{rendered:/settings/message}}`: the text of a setting (or each text of a map) with its own
  *   placeholders such as `{{ user.name }}`, which refer to the record
- * - `{{record:base64}}`: the record's JSON in Base64; `{{picked:/settings/fields}}`: the values at the
+ * - `{{record:base64}}`: the record's JSON in Base64 (`base64_line`: with a line feed at its end); `{{picked:/settings/fields}}`: the values at the
  *   paths in a list setting, as an object
  * - `{{pairs:/settings/labels}}`: a map as a list of `{ key, value }`; `{{others:/settings/map/key}}`:
  *   the entries of a map without that key
@@ -19,6 +19,7 @@
  * - `{{id}}`: ID of the record, `{{batch}}`: ID of the records in a request. Both are the same in
  *   every retry.
  * - `{{now}}`: when the record arrived (`{{now:seconds}}` in another format)
+ * - `{{group}}`: what the records of a request have in common, see `group`
  * - `{{records}}`: the list of records, in `body.template`
  *
  * In JSON, a string that is a single placeholder becomes the value itself: an object, a number, a
@@ -173,6 +174,15 @@ export type DeliveryCheck =
   /** The vendor has no request that writes nothing: only checks that the server responds. */
   | { kind: 'reach' };
 
+/** Creates what the records need at the vendor, such as a stream. */
+export interface DeliveryPreparation extends DeliveryRequest {
+  body: DeliveryTemplate;
+  /** Responses that are fine besides 2xx: it exists already. */
+  accepted?: DeliveryMatch;
+  /** Only if this switch is on. */
+  only_if?: PollField;
+}
+
 export interface DeliveryDefinition extends DeliveryRequest {
   verified: PollDefinition['verified'];
   /** Vendor pages that the definition was built from. */
@@ -184,6 +194,10 @@ export interface DeliveryDefinition extends DeliveryRequest {
   /** Signs in only if this field has a value. */
   authenticate_if?: PollField;
   tls?: DeliveryTls;
+  /** A request holds only records for which this template has the same value. */
+  group?: PollTemplate;
+  /** Requests that are sent once before the first records (of each group), in this order. */
+  prepare?: readonly DeliveryPreparation[];
   body: DeliveryBody;
   limits: DeliveryLimits;
   /** gzip: always, or unless the setting says `none`. */

@@ -1,4 +1,5 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import { backblazeOutput } from './backblaze/index.js';
 import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { csvTableEnrichment } from './csv-table/index.js';
@@ -30,6 +31,7 @@ import { redisInput, redisOutput } from './redis/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, syslogOutput } from './syslog/index.js';
+import { wazuhOutput } from './wazuh/index.js';
 
 /**
  * Connector code by kind and type id: `input:okta-systemlog`. A type that is not listed has no
@@ -58,6 +60,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:postgresql', postgresqlInput],
   ['input:redis', redisInput],
   ['input:s3', s3Input],
+  ['output:backblaze-b2', backblazeOutput],
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
@@ -78,4 +81,5 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],
   ['output:syslog', syslogOutput],
+  ['output:wazuh', wazuhOutput],
 ]);

@@ -39,6 +39,13 @@ const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
   'output:splunk': [[['/settings/to_create', true]]],
   'input:google-workspace-admin-activity': [[['/settings/auth_type', 'oauth']]],
 };
+/** Choices without which a type has no secret of its own, by type. */
+const firstChoices: Readonly<Record<string, Choices>> = Object.fromEntries(
+  ['aws-cloudwatch-logs', 'aws-data-firehose', 'aws-kinesis-data-streams', 'aws-sns'].map((typeId) => [
+    `output:${typeId}`,
+    [['/settings/auth/type', 'access_key']],
+  ]),
+);
 /** Host name of the certificate. */
 export const CANARY_HOST = 'canary.example';
 /** Ports of the echo servers, without and with TLS. */
@@ -68,7 +75,7 @@ export function canaryConfigs(pem: Certificate = createCertificate(CANARY_HOST))
       const code = type && connectors(type);
       if (!type || !code || Object.keys(code).length === 0) return [];
       const name = `${kind}:${typeId}`;
-      return [[], ...(moreChoices[name] ?? [])].map((choices): CanaryConfig => {
+      return [firstChoices[name] ?? [], ...(moreChoices[name] ?? [])].map((choices): CanaryConfig => {
         const label = choices.map(([pointer, value]) => `${pointer.split('/').at(-1)}=${value}`).join(' ');
         return { name: `${name} ${label}`.trim(), type, code, ...withCanaries(name, type, choices, pem) };
       });

@@ -92,9 +92,10 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
 }
 
 function checkPlaceholders(delivery: DeliveryDefinition, add: Add): void {
-  const { body, check, ...rest } = delivery;
+  const { body, check, group, ...rest } = delivery;
   const single = delivery.limits.records === 1;
-  const record = /^(?:record(?::text|:base64|\/.+|@\/settings\/.+)?|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;
+  const record =
+    /^(?:record(?::text|:base64|:base64_line|\/.+|@\/settings\/.+)?|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;
   const verify = (value: unknown, at: string, allows: (name: string) => boolean, takes: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const name of placeholdersIn(text)) {
@@ -106,10 +107,14 @@ function checkPlaceholders(delivery: DeliveryDefinition, add: Add): void {
       }
   };
   const perRequest = (name: string): boolean =>
-    isTime(name) || name === 'batch' || (single && (record.test(name) || name === 'first'));
+    isTime(name) ||
+    name === 'batch' ||
+    (name === 'group' && group !== undefined) ||
+    (single && (record.test(name) || name === 'first'));
   const perRecord = (name: string): boolean => isTime(name) || record.test(name);
   verify(rest, '', perRequest, single ? ['record', 'id', 'batch', 'now'] : ['batch', 'now']);
   verify(check, '/check', isTime, ['now']);
+  verify(group, '/group', perRecord, ['record', 'rendered:/settings/...']);
   if (body.kind === 'json')
     verify(body.template, '/body/template', (name) => name === 'records' || perRequest(name), [
       'records',

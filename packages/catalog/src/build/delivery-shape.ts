@@ -91,12 +91,17 @@ const responses = object(
 const compression: Shape = (given, pointer, complain) =>
   (isPlain(given) ? object({ field }) : word('gzip'))(given, pointer, complain);
 
+const method = word('POST', 'PUT', 'PATCH');
 const required = { base_url: some(base), path: requestPath, body, limits, check };
 const optional = {
   ...request,
-  method: word('POST', 'PUT', 'PATCH'),
+  method,
   authentication: authenticationShape,
   authenticate_if: field,
+  group: template,
+  prepare: list(
+    object({ path: requestPath, body: json }, { ...request, method, accepted: object({}, match), only_if: field }),
+  ),
   tls: object({}, { group: field, skip_verify: field, ca: field }),
   compression,
   ordered: yes,

@@ -1,12 +1,14 @@
 import type { DeliveryDefinition } from '@connector-frame/catalog/types';
 import { getAt, withDefaults } from '@connector-frame/catalog/validate';
 import type { Batch, CreateOutput, Output } from '@connector-frame/engine/connector-api';
+import { statusFailure } from '../output/failures.js';
 import { createRateLimiter } from '../output/rate-limiter.js';
 import { splitBySize, writeParts, type PartResult } from '../output/split-batch.js';
 import { compressBody, createBodyEncoder } from './body.js';
 import { DeliveryClient } from './client.js';
 import type { Scope } from './placeholders.js';
-import { outcomeOf, parseResponse } from './responses.js';
+import { matches, outcomeOf, parseResponse } from './responses.js';
+import { compileTemplate, fillText } from './template.js';
 import { variantOf } from './variant.js';
 
 /** Bytes of a request that are left for what surrounds the records. */
@@ -32,6 +34,27 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
       record: { line: batch.lines[index] ?? '{}', value: () => batch.records[index] ?? {}, id: batch.recordId(index) },
     });
 
+    const prepared = new Set<string>();
+    /** Creates what the records of a group need. */
+    async function prepare(scope: Scope, signal: AbortSignal): Promise<void> {
+      const { group = '' } = scope;
+      if (!definition.prepare || prepared.has(group)) return;
+      for (const { body, accepted, only_if: only, ...request } of definition.prepare) {
+        if (only !== undefined && getAt(config, only) !== true) continue;
+        const content = compileTemplate(body, settings)(scope) ?? '{}';
+        const response = await client.send(
+          { ...request, body: content, contentType: 'application/json' },
+          scope,
+          signal,
+        );
+        const parsed = parseResponse(response);
+        const isDone = response.status < 300 || (accepted !== undefined && matches(accepted, parsed));
+        const outcome = isDone ? {} : outcomeOf(responses, parsed, { indexes: [], product, now: clock.now() });
+        if ('partRejection' in outcome) throw statusFailure(response, product, clock.now());
+      }
+      prepared.add(group);
+    }
+
     return {
       batching: {
         records: limits.records,
@@ -46,7 +69,17 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
         const texts = batch.lines.map((_line, index) => encoder.record(scopeOf(batch, index, now)));
         const sizes = texts.map((text) => Buffer.byteLength(text) + 1);
         const isTooLarge = (index: number): boolean => (sizes[index] ?? 0) - 1 > (limits.record_bytes ?? Infinity);
-        return writeParts(splitBySize(sizes, limits.records, maxBytes), async (all): Promise<PartResult> => {
+        const groupOf = (index: number): string =>
+          definition.group === undefined ? '' : (fillText(definition.group, scopeOf(batch, index, now)) ?? '');
+        const groups = groupIndexes(batch.lines.length, groupOf);
+        const parts = [...groups.values()].flatMap((members) =>
+          splitBySize(
+            members.map((index) => sizes[index] ?? 0),
+            limits.records,
+            maxBytes,
+          ).map((part) => part.map((position) => members[position] ?? 0)),
+        );
+        return writeParts(parts, async (all): Promise<PartResult> => {
           const indexes = all.filter((index) => !isTooLarge(index));
           const rejected = all.filter(isTooLarge).map((index) => ({
             index,
@@ -56,12 +89,13 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
           if (only === undefined) return { rejected };
           const part = batch.pick(indexes);
           const scope = limits.records === 1 ? scopeOf(batch, only, now) : { settings, now };
-          const sent = { ...scope, batch: part.id };
+          const sent: Scope = { ...scope, batch: part.id, group: groupOf(only) };
           const plain = encoder.body(
             indexes.map((index) => texts[index] ?? ''),
             sent,
           );
           const body = compresses ? await compressBody(plain) : { body: plain };
+          await prepare(sent, signal);
           await takeTurn(signal);
           const request = { path, ...(query && { query }), ...(headers && { headers }), ...(method && { method }) };
           const response = await client.send({ ...request, ...body, contentType: encoder.contentType }, sent, signal);
@@ -71,6 +105,17 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
       },
     };
   };
+}
+
+function groupIndexes(count: number, groupOf: (index: number) => string): Map<string, number[]> {
+  const groups = new Map<string, number[]>();
+  for (let index = 0; index < count; index += 1) {
+    const group = groupOf(index);
+    const members = groups.get(group);
+    if (members) members.push(index);
+    else groups.set(group, [index]);
+  }
+  return groups;
 }
 
 /** Adds records that were not sent to the outcome of a request. */

@@ -14,6 +14,8 @@ export interface Scope {
   now: number;
   /** ID of the records in a request. */
   batch?: string;
+  /** What the records of a request have in common. */
+  group?: string;
   /** The record, in templates of a record. */
   record?: RecordScope;
 }
@@ -44,12 +46,15 @@ export function valueOf(whole: string, scope: Scope): unknown {
   if (name.startsWith('pairs:')) return pairs(getAt({ settings }, name.slice('pairs:'.length)));
   if (name.startsWith('others:')) return others(settings, name.slice('others:'.length));
   if (name === 'batch') return batch;
+  if (name === 'group') return scope.group;
   const time = /^now(?::(\w+))?$/.exec(name);
   if (time) return formatNow(now, time[1] ?? 'rfc3339');
   if (!record) return undefined;
   if (name === 'id') return record.id;
   if (name === 'record') return new RawJson(record.line);
   if (name === 'record:text') return record.line;
+  // Some destinations join records without anything in between.
+  if (name === 'record:base64_line') return Buffer.from(`${record.line}\n`).toString('base64');
   if (name === 'record:base64') return Buffer.from(record.line).toString('base64');
   if (name.startsWith('picked:')) return picked(getAt({ settings }, name.slice('picked:'.length)), record);
   if (name.startsWith('record/')) return getAt(record.value(), name.slice('record'.length));
