@@ -2,7 +2,8 @@ import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
 // Debian installs some servers where only root's PATH leads.
-const found = (...names) => names.every((name) => onPath(name) ?? onPath(`/usr/sbin/${name}`));
+const found = (...names) =>
+  names.every((name) => onPath(name) ?? (name.startsWith('/') ? undefined : onPath(`/usr/sbin/${name}`)));
 
 /** Ensures that the tests can start a Redis server, and use its own client. */
 export const ensureRedis = () =>
@@ -32,4 +33,13 @@ export const ensureNats = () =>
     packages: ['nats-server'],
     purpose: 'the tests with a NATS server',
     advice: 'macOS: brew install nats-server',
+  });
+
+/** Ensures that the long run can start a RabbitMQ server. */
+export const ensureRabbit = () =>
+  ensureProgram({
+    name: 'RabbitMQ',
+    find: () => found('/usr/lib/rabbitmq/bin/rabbitmq-server', 'amqp-publish', 'amqp-get'),
+    packages: ['rabbitmq-server', 'amqp-tools'],
+    purpose: 'the tests with a RabbitMQ server',
   });

@@ -1,6 +1,6 @@
 import { build } from './build.mjs';
 import { ensureBrowser } from './ensure-browser.mjs';
-import { ensureMosquitto, ensureNats, ensureRedis } from './ensure-brokers.mjs';
+import { ensureMosquitto, ensureNats, ensureRabbit, ensureRedis } from './ensure-brokers.mjs';
 import { ensureFirefox } from './ensure-firefox.mjs';
 import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
@@ -27,11 +27,12 @@ const ensure = {
   NATS: ensureNats,
   PostgreSQL: ensurePostgres,
   Python: ensurePython,
+  RabbitMQ: ensureRabbit,
   Redis: ensureRedis,
   rsyslog: ensureRsyslog,
 };
 
-const LONG_ONLY = new Set(['Go', 'Python', 'WebKitGTK']);
+const LONG_ONLY = new Set(['Go', 'Python', 'RabbitMQ', 'WebKitGTK']);
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the

@@ -19,6 +19,7 @@ export const needs = {
   'test/support/brokers/redis.ts': { programs: ['Redis'] },
   'test/support/brokers/mosquitto.ts': { programs: ['Mosquitto'] },
   'test/support/brokers/nats.ts': { programs: ['NATS'] },
+  'test/support/brokers/rabbitmq.ts': { programs: ['RabbitMQ'] },
   'test/support/rsyslog.ts': { programs: ['rsyslog'] },
   'test/support/network-namespace.ts': { programs: ['iproute2'] },
   'test/support/browser.ts': { programs: ['Chromium'] },

@@ -27,6 +27,7 @@ import { opensearchOutput } from './opensearch/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
+import { rabbitInput, rabbitOutput } from './rabbitmq/index.js';
 import { redisInput, redisOutput } from './redis/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
@@ -58,6 +59,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:postgresql', postgresqlInput],
+  ['input:rabbitmq', rabbitInput],
   ['input:redis', redisInput],
   ['input:s3', s3Input],
   ['output:backblaze-b2', backblazeOutput],
@@ -76,6 +78,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:pagerduty', pagerDutyOutput],
   ['output:papertrail', papertrailOutput],
   ['output:postgresql', postgresqlOutput],
+  ['output:rabbitmq', rabbitOutput],
   ['output:redis', redisOutput],
   ['output:s3', s3Output],
   ['output:slack', slackOutput],

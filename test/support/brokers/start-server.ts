@@ -19,11 +19,19 @@ export async function startServer(
   options: readonly string[],
   port: number,
   advice: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
-  const child = spawn(program, options, { env: { PATH }, stdio: ['ignore', 'pipe', 'pipe'] });
+  // A group of its own, so that what a script starts ends with it.
+  const child = spawn(program, options, { env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const stop = () => void child.kill('SIGKILL');
+  const stop = () => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  };
   process.once('exit', stop);
   const failed = new Promise<never>((_resolve, reject) => {
     child.once('error', () => reject(new Error(`No ${program} here. Install it: ${advice}.`)));
