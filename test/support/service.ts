@@ -87,6 +87,7 @@ export interface TestServiceOptions {
       | 'clock'
       | 'keyValueLimits'
       | 'lookupFolder'
+      | 'oauthClients'
     >
   >;
 }

@@ -23,6 +23,8 @@ export interface OidcServer {
   isActive(token: string): Promise<boolean>;
   /** Sends a request to the token endpoint. */
   token(parameters: Record<string, string>): Promise<Response>;
+  /** Ends one access token. The refresh token stays. */
+  revokeAccess(token: string): Promise<void>;
   /** Ends all grants, as an administrator who removes the client. */
   revokeAll(): Promise<void>;
   /** Refuses the sign-in, as a user who cancels. */
@@ -145,6 +147,9 @@ export async function startOidcServer(
       return body.active === true;
     },
     token: (parameters) => post('/token', parameters),
+    async revokeAccess(token) {
+      await (await provider.AccessToken.find(token))?.destroy();
+    },
     async revokeAll() {
       const { RefreshToken, AccessToken, Grant } = provider;
       for (const grantId of grants) {

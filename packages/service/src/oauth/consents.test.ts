@@ -54,21 +54,26 @@ beforeAll(async () => {
   vendor = await startVendor(async ({ url, headers }) => {
     const token = headers.authorization?.replace('Bearer ', '') ?? '';
     if (!(await provider.isActive(token))) return { status: 401, body: { message: 'Bad credentials' } };
-    return { body: url === '/user' ? { login: 'octocat' } : [{ '@timestamp': 1767225600000, action: 'team.create' }] };
+    return {
+      body:
+        url === '/user'
+          ? { login: 'octocat' }
+          : [{ _document_id: 'a', '@timestamp': Date.now(), action: 'team.create' }],
+    };
   });
   const { clientId, clientSecret } = provider;
+  const oauthClients = createOAuthClients([{ provider: 'github', client_id: clientId, client_secret: clientSecret }]);
   service = await createTestService({
     database: await databases.open(),
     egress: redirectedEgress(),
     clock: createTestClock(),
-    settings: {
-      oauthClients: createOAuthClients([{ provider: 'github', client_id: clientId, client_secret: clientSecret }]),
-    },
+    settings: { oauthClients },
+    run: { oauthClients },
   });
   acme = await service.tenant('Northwind');
 });
 afterAll(async () => {
-  await service.store.close();
+  await service.close();
   await provider.close();
   await vendor.close();
   await databases.close();
@@ -428,5 +433,37 @@ describe('the tokens of a connected account', () => {
       },
     });
     expect([status, body.error_type]).toEqual([400, 'secret_not_allowed']);
+  });
+});
+
+const make = async (path: string, body: object) =>
+  (await service.call('POST', `/v2/${acme.team}/${path}`, { key: acme.key, body })).body;
+
+/** Runs a pipeline from a connected account to nowhere. */
+async function run(input_id: string): Promise<string> {
+  const output = await make('outputs', { name: 'Nowhere', type: 'dev-null', config: {} });
+  return (await make('integrations', { input_id, name: 'P', output: { id: output.id } })).pipeline_id;
+}
+
+const stateOf = async (id: string) =>
+  (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body;
+
+describe('a pipeline with a connected account', () => {
+  it('refreshes a token that the vendor no longer accepts, and delivers', async () => {
+    const id = await connected();
+    await provider.revokeAccess(vendor.requests.at(-1)?.headers.authorization?.replace('Bearer ', '') ?? '');
+    const pipeline = await run(id);
+    await expect.poll(async () => (await stateOf(pipeline)).ingress?.records, { timeout: 20_000 }).toBe(1);
+    expect(tokenRequests).toEqual([expect.stringContaining('grant_type=refresh_token')]);
+    expect((await read(id)).needs_reauth).toBeUndefined();
+  });
+
+  it('is erroring and asks for the customer when the vendor has ended the account', async () => {
+    const id = await connected();
+    await provider.revokeAll();
+    const pipeline = await run(id);
+    await expect.poll(async () => (await stateOf(pipeline)).status, { timeout: 20_000 }).toBe('Erroring');
+    expect(JSON.stringify(await stateOf(pipeline))).toContain('needs_reauth');
+    expect((await read(id)).needs_reauth).toBe(true);
   });
 });
