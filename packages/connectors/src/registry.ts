@@ -29,6 +29,7 @@ import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { rabbitInput, rabbitOutput } from './rabbitmq/index.js';
 import { redisInput, redisOutput } from './redis/index.js';
+import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, syslogOutput } from './syslog/index.js';
@@ -73,6 +74,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
   ['output:nats', natsOutput],
+  ['output:msft-sentinel', sentinelOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
   ['output:pagerduty', pagerDutyOutput],

@@ -21,7 +21,7 @@ import { tokenRequester } from './token-request.js';
 import { readTls, type TlsOptions } from './tls.js';
 
 export interface DeliveryClientOptions {
-  type: ConnectorTypeData;
+  type: Pick<ConnectorTypeData, 'name' | 'config'>;
   definition: DeliveryDefinition;
   /** With defaults. */
   config: ConnectorConfig;

@@ -42,6 +42,13 @@ export function matches(match: DeliveryMatch, { status, headers, body }: ParsedR
 const fits = (value: unknown, { in: list, not }: Pick<DeliveryMatch, 'in' | 'not'>): boolean =>
   isOneOf(value, list) && (not === undefined || !isOneOf(value, not));
 
+/**
+ * Whether a response is a page of an intermediary, such as a sign-in page. Some vendors send an empty
+ * body, or JSON, as HTML.
+ */
+export const isPage = ({ headers, text }: HttpResponse): boolean =>
+  (headers.get('content-type') ?? '').includes('text/html') && text.trimStart().startsWith('<');
+
 /** Returns what a response means: that of the first rule that matches. */
 export function meaningOf(
   { rules = [], accepted }: DeliveryResponses,
@@ -52,9 +59,7 @@ export function meaningOf(
   const rule = rules.find((each) => matches(each, response));
   if (rule) return { means: rule.means, rule };
   if (status >= 200 && status < 300) {
-    // A page of an intermediary, such as a sign-in page.
-    const isPage = (headers.get('content-type') ?? '').includes('text/html');
-    return { means: isPage || (accepted && !matches(accepted, response)) ? 'unexpected' : 'accepted' };
+    return { means: isPage(response) || (accepted && !matches(accepted, response)) ? 'unexpected' : 'accepted' };
   }
   if (status === 429 || (status === 503 && retryAfter(headers, now) !== undefined)) return { means: 'throttled' };
   return { means: REFUSED.includes(status) ? 'refused' : 'status' };

@@ -8,7 +8,7 @@ import { failed, passed } from '../connection-test/outcome.js';
 import type { HttpResponse } from '../output/send.js';
 import { PollError } from '../poll/poll-error.js';
 import { DeliveryClient } from './client.js';
-import { matches, meaningOf, parseResponse, type ParsedResponse } from './responses.js';
+import { isPage, matches, meaningOf, parseResponse, type ParsedResponse } from './responses.js';
 import { compileTemplate } from './template.js';
 import { variantOf } from './variant.js';
 
@@ -23,7 +23,10 @@ const STATUS_OF = new Map<string, number>([
 ]);
 
 /** Creates the connection test of a type that is delivered to: it sends the `check` request. */
-export function createDeliveryTester(type: ConnectorTypeData, common: DeliveryDefinition): Tester {
+export function createDeliveryTester(
+  type: Pick<ConnectorTypeData, 'name' | 'config'>,
+  common: DeliveryDefinition,
+): Tester {
   return createTester({ product: type.name }, async (given, { egress, signal }) => {
     const config = withDefaults(type.config, given);
     const definition = variantOf(common, config);
@@ -73,8 +76,7 @@ function outcomeOf(
   if (check.accepted) {
     if (matches(check.accepted, parsed)) return passed(check.summary);
   } else if (status >= 200 && status < 300) {
-    const isPage = (response.headers.get('content-type') ?? '').includes('text/html');
-    return isPage ? unexpected(subject) : passed(check.summary);
+    return isPage(response) ? unexpected(subject) : passed(check.summary);
   }
   const { means, rule } = meaningOf({ ...responses, rules: responses.rules ?? [] }, parsed, systemClock.now());
   const general = statusFailure(STATUS_OF.get(means) ?? status, subject);
