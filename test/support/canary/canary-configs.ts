@@ -136,6 +136,7 @@ function canaryFor(number: number, schema: SecretSchema | undefined): string {
     minLength: min = 0,
     maxLength: max = 200,
     pattern,
+    examples: [example = ''] = [],
   } = schema && 'type' in schema && schema.type === 'string' ? schema : {};
   const digits = String(number).padStart(4, '0');
   const candidates = [
@@ -147,10 +148,15 @@ function canaryFor(number: number, schema: SecretSchema | undefined): string {
     `postgresql://user:canary-${digits}-text@db.example:5432/logs`,
     `AKIACANARY${digits}XXXXXX`,
     `suCANARY${digits}XX`,
-    `https://canary.example/webhook/canary-${digits}-text`,
+    `https://hooks.example/webhook/canary-${digits}-text`,
     `DICANARY${digits}XXXXXXXX`,
     `CANARY${digits}XXXXXX`,
     `ca7a${digits}`.repeat(4),
+    `97531${digits}13579`,
+    `amqps://user:canary-${digits}-text@broker.example/vhost`,
+    // The end of an ID of the vendor's own form.
+    example.replace(/[0-9A-Za-z]{8}$/, `ca7a${digits}`),
+    example.replace(/\d{8}$/, `9753${digits}`),
     `ca7aca7a-${digits}-4000-8000-ca7aca7a${digits}`,
     // With what the pattern begins with, such as `pat` or `key_`.
     `${/^\^([\w-]+)(?![?*{])/.exec(pattern ?? '')?.[1] ?? ''}canary${digits}text`,
