@@ -1,6 +1,7 @@
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Egress } from '../../../packages/engine/src/egress/index.js';
 import { failureOf } from '../../../packages/engine/src/connector-api/index.js';
+import { collectingSink } from '../collecting-sink.js';
 import { attempt, hurriedClock, noted } from '../output-attempt.js';
 import { runs, type Target } from './targets.js';
 
@@ -41,6 +42,14 @@ async function run({ type, code }: Target, config: ConnectorConfig, egress: Egre
       return failure?.code ?? 'passed';
     }
     const input = code.createInput?.(config, context);
+    if (input?.kind === 'push') {
+      try {
+        await input.start?.(collectingSink());
+      } finally {
+        await input.close?.();
+      }
+      return 'passed';
+    }
     if (input?.kind !== 'pages') throw new Error(`${type.type_id} does not read pages.`);
     const pages = input.pages(undefined, stop.signal)[Symbol.asyncIterator]();
     await pages.next();

@@ -45,10 +45,10 @@ function createListInput(target: RedisTarget, settings: InputSettings, { egress 
       const known = at(cursor, 'taken');
       const taken = typeof known === 'string' ? known : `${settings.key}:connector-frame:${randomUUID()}`;
       const position: JsonValue = { taken };
-      // Committed before an entry is moved, so that a crash can't lose the name of the list.
-      if (known !== taken) yield { records: [], cursor: position };
       const session = await connectRedis(target, egress, signal);
       try {
+        // Committed before an entry is moved, so that a crash can't lose the name of the list.
+        if (known !== taken) yield { records: [], cursor: position };
         let entries = await session.redis.lrangeBuffer(taken, 0, -1);
         while (!signal.aborted) {
           if (entries.length === 0) entries = await take(session, settings, taken);
