@@ -131,6 +131,14 @@ describe.each(readDocumented<DocumentedOutput>('output'))('%s', (typeId, documen
     expect((await write()).error).toMatchObject({ kind: 'retry' });
     failWith(({ headers, body }) => ({ status: 401, body: { error: `${JSON.stringify(headers)} ${body}` } }));
     const { error } = await write();
+    failWith({ headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' });
+    expect((await write()).error).toMatchObject({ code: 'unexpected_answer' });
+    const { partial } = type.delivery?.responses ?? {};
+    if (partial && partial.index === undefined) {
+      // Without a result for each record, none counts as written.
+      failWith({ body: {} });
+      expect((await write()).error).toMatchObject({ code: 'unexpected_answer' });
+    }
     expect(error).toMatchObject({ kind: 'permanent' });
     const told = `${error?.code} ${error?.message}`;
     for (const secret of secretsOf(config.secrets))

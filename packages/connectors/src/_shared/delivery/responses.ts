@@ -114,11 +114,8 @@ function partialOutcome(
   if (partial.status && !partial.status.includes(response.status)) return {};
   const found: unknown = getAt(response.body, partial.path);
   const items: unknown[] = Array.isArray(found) ? found : [];
-  if (partial.index === undefined && items.length !== indexes.length) {
-    // Without a result for each record, none is known to be written.
-    if (items.length > 0 || partial.failed === undefined) throw unexpected(product);
-    return {};
-  }
+  // Without a result for each record, none is known to be written.
+  if (partial.index === undefined && items.length !== indexes.length) throw unexpected(product);
   const rejected: Rejection[] = [];
   const again: number[] = [];
   for (const [position, item] of items.entries()) {
