@@ -49,6 +49,17 @@ const broker = (host: string, port: number): Record<string, unknown> => ({
   bootstrap_servers: `${inUrl(host)}:${port}`,
 });
 const database = (host: string, port: number): Record<string, unknown> => ({ host, port });
+/** An address with a scheme that browsers don't know: other characters are percent-encoded. */
+const plainUrl =
+  (field: string, scheme: string) =>
+  (host: string, port: number): Record<string, unknown> | undefined =>
+    /^[!-~]+$/.test(host) ? { [field]: `${scheme}://${inUrl(host)}:${port}` } : undefined;
+const amqpRequests: OutboundRequest[] = [
+  {
+    settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
+    secrets: (host, port) => ({ connection_string: `amqp://user:password@${inUrl(host)}:${port}/%2f` }),
+  },
+];
 const bucketRequests: OutboundRequest[] = [
   { settings: url('endpoint', 'http', { use_path_style: true }) },
   { label: 'bucket in the name', settings: url('endpoint', 'http', { use_path_style: false }) },
@@ -68,6 +79,17 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
     },
   ],
   'output:email-smtp': [{ settings: database }],
+  'input:redis': [{ settings: plainUrl('url', 'redis') }],
+  'output:redis': [{ settings: plainUrl('endpoint', 'redis') }],
+  'input:mqtt': [{ settings: database }],
+  'output:mqtt': [{ settings: database }],
+  'input:nats': [{ settings: plainUrl('url', 'nats') }],
+  'output:nats': [{ settings: plainUrl('url', 'nats') }],
+  'input:rabbitmq': amqpRequests,
+  'output:rabbitmq': amqpRequests,
+  // Over TCP, any server would do.
+  'output:syslog': [{ settings: (host, port) => ({ host, port, protocol: 'tls', format: 'raw' }) }],
+  'output:papertrail': [{ settings: (host, port) => ({ endpoint: `${inUrl(host)}:${port}` }) }],
   'input:object-storage': bucketRequests,
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
@@ -113,7 +135,18 @@ const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:s3': vendorsWithRole,
 };
 
-const speaksHttp = (typeId: string): boolean => !['email-smtp', 'kafka', 'postgresql'].includes(typeId);
+const other = new Set([
+  'email-smtp',
+  'kafka',
+  'mqtt',
+  'nats',
+  'papertrail',
+  'postgresql',
+  'rabbitmq',
+  'redis',
+  'syslog',
+]);
+const speaksHttp = (typeId: string): boolean => !other.has(typeId);
 
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {

@@ -22,7 +22,10 @@ export interface NatsTarget {
 /** @throws ConnectorError `invalid_config` */
 export function readTarget(config: TesterConfig): NatsTarget {
   const { settings } = config;
-  const urls = (text(settings, 'url') ?? '').split(',').map((url) => new URL(url.trim()));
+  const written = (text(settings, 'url') ?? '').split(',').map((url) => url.trim());
+  if (!written.every((url) => URL.canParse(url)))
+    throw new ConnectorError('invalid_config', 'This is not a valid address.', 'permanent');
+  const urls = written.map((url) => new URL(url));
   if (urls.some(({ protocol }) => protocol.startsWith('ws')))
     throw new ConnectorError(
       'invalid_config',
