@@ -27,7 +27,10 @@ export interface OAuthProvider {
   client: 'basic' | 'body';
   /** Encoding of token requests. Default `form`. */
   body?: 'form' | 'json';
-  /** The vendor accepts PKCE from public clients only; `state` and the client's secret still protect the code. */
+  /**
+   * The vendor accepts PKCE from public clients only, or does not know it and rejects unknown parameters;
+   * `state` and the client's secret still protect the code.
+   */
   pkce?: false;
   /** Parameters of the authorization request that the vendor needs for a refresh token. */
   parameters?: Readonly<Record<string, string>>;

@@ -189,7 +189,13 @@ function standardResponse(status: number, body: unknown, { response = {} }: OAut
   );
 }
 
-const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'incorrect_client_credentials', 'bad_client_secret'];
+const CLIENT_ERRORS = [
+  'invalid_client',
+  'unauthorized_client',
+  'incorrect_client_credentials',
+  'bad_client_secret',
+  'invalid_client_id',
+];
 
 function codeOf(cause: unknown, { ended = [] }: OAuthDefinition): OAuthProblemCode {
   if (cause instanceof client.AuthorizationResponseError) return cause.error === 'access_denied' ? 'denied' : 'refused';
