@@ -38,6 +38,8 @@ export interface OAuthProvider {
   scope_parameter?: string;
   /** Default: a space. */
   scope_separator?: ',' | ' ';
+  /** The vendor takes the scopes of a token from the token request: they are sent there, too. */
+  repeat_scopes?: true;
   /** Where the parts of a token response are, if not where RFC 6749 puts them. */
   response?: { access_token?: OAuthPath; refresh_token?: OAuthPath; expires_in?: OAuthPath };
   /**

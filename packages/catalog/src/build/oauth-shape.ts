@@ -1,5 +1,5 @@
 /** Shape of `providers/*.json` and of `oauth` in a type file: see `src/oauth.ts`. */
-import { kindsBy, list, map, object, text, word, no, type Shape } from './shape.js';
+import { kindsBy, list, map, object, text, word, no, yes, type Shape } from './shape.js';
 
 const line = text(/^[\x20-\x7e]+$/, 'plain text in one line');
 const path = text(/^(?:\/[^/]+)+$/, 'a pointer into the response, like "/access_token"');
@@ -15,6 +15,7 @@ const optional: Readonly<Record<string, Shape>> = {
   parameters: map(line),
   scope_parameter: text(/^[a-z_]+$/, 'the name of a parameter'),
   scope_separator: word(',', ' '),
+  repeat_scopes: yes,
   response: object({}, { access_token: path, refresh_token: path, expires_in: path }),
   account: kindsBy('from', {
     token: object({ from: line, path }),

@@ -52,6 +52,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     );
   const authorizationUrl = options.client.authorization_url ?? fill(definition.authorization_url);
   const tokenUrl = options.client.token_url ?? fill(definition.token_url);
+  const scopes: Readonly<Record<string, string>> =
+    definition.scopes.length > 0
+      ? { [definition.scope_parameter ?? 'scope']: definition.scopes.join(definition.scope_separator ?? ' ') }
+      : {};
+  const tokenParameters = definition.repeat_scopes ? scopes : {};
   /** The last response of the token endpoint, for the name of the account. */
   let last: unknown;
 
@@ -105,9 +110,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           code_challenge_method: 'S256',
         }),
-        ...(definition.scopes.length > 0 && {
-          [definition.scope_parameter ?? 'scope']: definition.scopes.join(definition.scope_separator ?? ' '),
-        }),
+        ...scopes,
       });
       return url.href;
     },
@@ -117,10 +120,12 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       // Its own redirect URI tells the vendor (RFC 9700, section 4.4.2.2).
       if (definition.issuer === undefined) url.searchParams.delete('iss');
       try {
-        const tokens = await client.authorizationCodeGrant(config, url, {
-          expectedState: state,
-          ...(definition.pkce !== false && { pkceCodeVerifier: verifier }),
-        });
+        const tokens = await client.authorizationCodeGrant(
+          config,
+          url,
+          { expectedState: state, ...(definition.pkce !== false && { pkceCodeVerifier: verifier }) },
+          tokenParameters,
+        );
         const grant = grantOf(tokens);
         return { grant, account: await accountOf(grant.accessToken) };
       } catch (cause) {
@@ -130,7 +135,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
     async refresh(refreshToken) {
       try {
-        const grant = grantOf(await client.refreshTokenGrant(config, refreshToken));
+        const grant = grantOf(await client.refreshTokenGrant(config, refreshToken, tokenParameters));
         // A vendor that does not rotate the refresh token need not repeat it.
         return { refreshToken, ...grant };
       } catch (cause) {

@@ -24,7 +24,7 @@ function vendorOf(typeId: string, body: object, status = 200) {
   const server = createAuthorizationServer({
     definition: oauth,
     client: { client_id: 'the-client', client_secret: 'its-secret', redirect: 'vendor' },
-    settings: {},
+    settings: { sub_domain: 'northwind' },
     redirectUri: REDIRECT_URI,
     egress: {
       ...createEgress({ allow: [] }),
@@ -101,6 +101,19 @@ test('HubSpot: uses the endpoint that replaces v1, which ends in February 2027',
   expect(await scopesOf('hubspot-crm')).toBe(
     'oauth crm.objects.companies.read crm.objects.contacts.read crm.objects.deals.read tickets',
   );
+});
+
+test('Zendesk: token requests have the scopes, too', async () => {
+  // Zendesk, "Create Token for Grant Type": `scope` is the scope of this token.
+  const vendor = vendorOf('zendesk-audit-logs', { access_token: 'z1', refresh_token: 'z2', expires_in: 1_800 });
+  await redeem(vendor);
+  await vendor.server.refresh('z2');
+  const bodies = vendor.sent.filter(({ url }) => url.endsWith('/oauth/tokens')).map(({ body }) => JSON.parse(body));
+  const scope = 'auditlogs:read users:read';
+  expect(bodies).toEqual([
+    expect.objectContaining({ grant_type: 'authorization_code', scope, code_verifier: checks.verifier }),
+    expect.objectContaining({ grant_type: 'refresh_token', scope }),
+  ]);
 });
 
 test("GitHub: Copilot's events are in the audit log, which has its own scope", async () => {
