@@ -116,6 +116,11 @@ test('Zendesk: token requests have the scopes, too', async () => {
   ]);
 });
 
+test('Google: no account can be connected for the Alert Center, which accepts service accounts only', () => {
+  // developers.google.com/workspace/admin/alertcenter/guides/auth.
+  expect(catalog.get('input', 'google-workspace-alert-center')).not.toHaveProperty('oauth');
+});
+
 test("GitHub: Copilot's events are in the audit log, which has its own scope", async () => {
   // GitHub's REST API, "Get the audit log for an organization".
   expect(await scopesOf('github-copilot-logs')).toBe('read:audit_log');
