@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { ConnectorConfig } from '@connector-frame/catalog';
@@ -79,7 +80,8 @@ export interface DocumentedOutput {
   }[];
 }
 
-const FOLDER = new URL('../vendors/', import.meta.url);
+/** By the working directory: this module is also bundled. */
+const FOLDER = pathToFileURL(`${process.cwd()}/test/vendors/`);
 
 /** Reads all files of `test/vendors/<kind>s`, by type id. */
 export function readDocumented<T>(kind: 'input' | 'output'): [typeId: string, documented: T][] {
@@ -102,7 +104,8 @@ function generate(_key: string, value: unknown): unknown {
     .toString();
   if (value === 'generate:pem') return pem;
   const account = 'reader@acme-prod-4711.iam.gserviceaccount.com';
-  return JSON.stringify({ type: 'service_account', client_email: account, private_key_id: 'key-1', private_key: pem });
+  const key = { private_key_id: 'key-1', private_key: pem };
+  return JSON.stringify({ type: 'service_account', project_id: 'acme-prod-4711', client_email: account, ...key });
 }
 
 /** Responds to documented requests only, and collects all others. */

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { loadCatalog } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,30 +20,10 @@ interface Outcome {
   error?: ConnectorError;
 }
 
-const { privateKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-});
-
-/** Replaces `{{service account}}` in the secrets with the key file of a Google service account. */
-function withKeys({ settings, secrets }: DocumentedOutput['config']): DocumentedOutput['config'] {
-  const file = JSON.stringify({
-    type: 'service_account',
-    project_id: 'acme-prod-4711',
-    private_key_id: '0a1b2c',
-    private_key: privateKey,
-    client_email: 'writer@acme-prod-4711.iam.gserviceaccount.com',
-  });
-  const entries = Object.entries(secrets).map(([key, value]) => [key, value === '{{service account}}' ? file : value]);
-  return { settings, secrets: Object.fromEntries(entries) };
-}
-
 describe.each(readDocumented<DocumentedOutput>('output'))('%s', (typeId, documented) => {
   const type = loadCatalog().get('output', typeId);
   if (!type) throw new Error(`${typeId} is not an output`);
-  const { exchanges, check, records, errors, now = '2026-03-10T12:00:00Z' } = documented;
-  const config = withKeys(documented.config);
+  const { config, exchanges, check, records, errors, now = '2026-03-10T12:00:00Z' } = documented;
   const code = connectors(type);
   const vendor = new DocumentedVendor(exchanges);
   const batch = createBatch(

@@ -23,8 +23,11 @@ export type PollKeyAuthentication =
   | { kind: 'query'; name: string; secret: PollField }
   /** A missing password is sent empty. */
   | { kind: 'basic'; user: PollCredential; password?: PollCredential }
-  /** Several of them. `body`: properties of a JSON body, or fields of a form. */
-  | ({ kind: 'fields'; body?: Readonly<Record<string, PollCredential>> } & PollCredentialFields);
+  /**
+   * Several of them. `body`: properties of a JSON body, or fields of a form. `optional`: without its
+   * secret, a header or parameter is omitted.
+   */
+  | ({ kind: 'fields'; body?: Readonly<Record<string, PollCredential>>; optional?: true } & PollCredentialFields);
 
 /** HTTP digest (RFC 7616) with MD5 or SHA-256, as the vendor asks. */
 export interface PollDigest {

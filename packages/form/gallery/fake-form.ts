@@ -61,6 +61,14 @@ export class FakeForm implements Form {
     return [];
   }
 
+  account(): undefined {
+    return undefined;
+  }
+
+  connectAccount(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   sentTo(): string {
     return 'Sent to acme.okta.com, kept for Acme';
   }

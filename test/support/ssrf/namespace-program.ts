@@ -11,7 +11,7 @@ import { long } from '../long.js';
 import { closedAddresses, internalNames, loopbackForms } from './corpus.js';
 import { listenEverywhere } from './everywhere.js';
 import { probe } from './probe.js';
-import { targets, type Target } from './targets.js';
+import { attackedTargets, type Target } from './targets.js';
 
 /** A public address; local in this namespace. */
 const PUBLIC = '93.184.216.34';
@@ -19,7 +19,7 @@ const HTTP_PORT = 8_088;
 const TCP_PORT = 5_432;
 const NAME = 'rebind.example';
 /** These accept https only. */
-const secure = new Set(['input:okta-systemlog', 'output:elasticsearch cloud_id']);
+const secure = new Set(['input:okta-systemlog', 'output:cribl-http', 'output:elasticsearch cloud_id']);
 const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : http ? HTTP_PORT : TCP_PORT);
 
 export interface Report {
@@ -31,8 +31,7 @@ export interface Report {
   counts: Record<string, number>;
 }
 
-/** Kafka's client waits between attempts, so the short run attacks it once, by rebinding. */
-const all = targets().filter(({ name }) => long || name !== 'input:kafka');
+const all = attackedTargets();
 const report: Report = { control: { raw: [], targets: {} }, broken: [], counts: {} };
 const few = ['169.254.169.254', '::ffff:0:169.254.169.254', '2130706433', 'metadata.google.internal'];
 const hosts = long ? [...closedAddresses, ...loopbackForms, ...internalNames] : few;

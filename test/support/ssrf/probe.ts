@@ -52,7 +52,8 @@ async function run({ type, code }: Target, config: ConnectorConfig, egress: Egre
     }
     if (input?.kind !== 'pages') throw new Error(`${type.type_id} does not read pages.`);
     const pages = input.pages(undefined, stop.signal)[Symbol.asyncIterator]();
-    await pages.next();
+    // A first page without records may only store a cursor.
+    if ((await pages.next()).value?.records.length === 0) await pages.next();
     await pages.return?.();
     return 'passed';
   } catch (error) {

@@ -7,6 +7,8 @@ import {
   type ConnectorTypeData,
 } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
+import { readDocumented, type DocumentedInput } from '../documented-exchanges.js';
+import { dailyPart, long } from '../long.js';
 import { google } from '../vendors/google.js';
 import { connectors } from '../../../packages/connectors/src/index.js';
 import type { ConnectorCode } from '../../../packages/engine/src/connector-api/index.js';
@@ -45,18 +47,18 @@ const inUrl = (host: string): string => (host.includes(':') && !host.startsWith(
 const url =
   (field: string, scheme: string, more: Record<string, unknown> = {}) =>
   (host: string, port: number): Record<string, unknown> => ({ [field]: `${scheme}://${inUrl(host)}:${port}`, ...more });
+/** For addresses whose scheme browsers don't know: they percent-encode other characters. */
+const plain =
+  (settings: OutboundRequest['settings']): OutboundRequest['settings'] =>
+  (host, port) =>
+    /^[!-~]+$/.test(host) ? settings(host, port) : undefined;
 const broker = (host: string, port: number): Record<string, unknown> => ({
   bootstrap_servers: `${inUrl(host)}:${port}`,
 });
 const database = (host: string, port: number): Record<string, unknown> => ({ host, port });
-/** An address with a scheme that browsers don't know: other characters are percent-encoded. */
-const plainUrl =
-  (field: string, scheme: string) =>
-  (host: string, port: number): Record<string, unknown> | undefined =>
-    /^[!-~]+$/.test(host) ? { [field]: `${scheme}://${inUrl(host)}:${port}` } : undefined;
 const amqpRequests: OutboundRequest[] = [
   {
-    settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
+    settings: plain(() => ({})),
     secrets: (host, port) => ({ connection_string: `amqp://user:password@${inUrl(host)}:${port}/%2f` }),
   },
 ];
@@ -73,18 +75,18 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
     { settings: database },
     {
       label: 'connection string',
-      // Parsing the string percent-encodes other characters, and the result is not a host name.
-      settings: (host) => (/^[!-~]+$/.test(host) ? {} : undefined),
+      // Parsing the string percent-encodes other characters.
+      settings: plain(() => ({})),
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
   'output:email-smtp': [{ settings: database }],
-  'input:redis': [{ settings: plainUrl('url', 'redis') }],
-  'output:redis': [{ settings: plainUrl('endpoint', 'redis') }],
+  'input:redis': [{ settings: plain(url('url', 'redis')) }],
+  'output:redis': [{ settings: plain(url('endpoint', 'redis')) }],
   'input:mqtt': [{ settings: database }],
   'output:mqtt': [{ settings: database }],
-  'input:nats': [{ settings: plainUrl('url', 'nats') }],
-  'output:nats': [{ settings: plainUrl('url', 'nats') }],
+  'input:nats': [{ settings: plain(url('url', 'nats')) }],
+  'output:nats': [{ settings: plain(url('url', 'nats')) }],
   'input:rabbitmq': amqpRequests,
   'output:rabbitmq': amqpRequests,
   // Over TCP, any server would do.
@@ -93,6 +95,8 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:object-storage': bucketRequests,
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
+  'output:cribl-http': [{ settings: (host, port) => ({ ingress_address: `https://${inUrl(host)}`, port }) }],
+  'output:greptimedb': [{ settings: url('endpoint', 'http') }],
   'output:http': [{ settings: url('endpoint', 'http') }],
   'enrichment:http-lookup': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}:${port}/{key}` }) }],
   'output:opensearch': [{ settings: url('url', 'http') }],
@@ -117,7 +121,13 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   ],
 };
 
-/** Well-formed credentials, where the catalog's example has none. */
+/** Configurations with well-formed credentials, by type. */
+const documented = new Map(
+  (['input', 'output'] as const).flatMap((kind) =>
+    readDocumented<Pick<DocumentedInput, 'config'>>(kind).map(([typeId, { config }]) => [`${kind}:${typeId}`, config]),
+  ),
+);
+/** The same, where the catalog's example has none. */
 const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
 const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:s3': { secrets: keys },
@@ -148,6 +158,18 @@ const other = new Set([
 ]);
 const speaksHttp = (typeId: string): boolean => !other.has(typeId);
 
+/**
+ * Returns the types that are attacked with real sockets: all in the long run. Kafka's client waits
+ * between attempts, so the short run attacks its input by rebinding alone; and of the types that are
+ * polled at a fixed address, which share all code, a part.
+ */
+export function attackedTargets(): Target[] {
+  const isPolled = ({ type, typed }: Target): boolean => type.poll !== undefined && !typed;
+  const all = targets().filter(({ name }) => long || name !== 'input:kafka');
+  const part = new Set(dailyPart(all.filter(isPolled), 12));
+  return all.filter((target) => !isPolled(target) || part.has(target));
+}
+
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {
   const catalog = loadCatalog();
@@ -168,7 +190,7 @@ export function targets(): Target[] {
         lead(host, port) {
           const address = way.settings(host, port);
           if (!address) return undefined;
-          const example = exampleConfig(type.config);
+          const example = documented.get(name) ?? exampleConfig(type.config);
           const config = {
             settings: { ...example.settings, ...more[name]?.settings, ...address },
             secrets: { ...example.secrets, ...more[name]?.secrets, ...way.secrets?.(host, port) },

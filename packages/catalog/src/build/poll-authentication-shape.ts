@@ -123,7 +123,7 @@ const single: Readonly<Record<string, Shape>> = {
   header: object({ kind, name, secret }, { prefix: line }),
   query: object({ kind, name, secret }),
   basic: object({ kind, user: credential }, { password: credential }),
-  fields: object({ kind }, { ...carried, body: map(credential) }),
+  fields: object({ kind }, { ...carried, body: map(credential), optional: yes }),
   digest: object({ kind, user: credential, password: credential }),
   client_credentials: object(
     { kind, token_url: tokenUrl, client_id: credential, client_secret: credential },

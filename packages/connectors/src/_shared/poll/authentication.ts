@@ -90,8 +90,10 @@ function addKey(method: PollKeyAuthentication, request: Outgoing, config: Connec
       const value = basic(fillCredential(user, config), fillCredential(password, config));
       return setHeader(headers, 'authorization', value, fieldOf(user));
     }
-    case 'fields':
-      addFields(method, request, config);
-      return addBodyFields(request, fillAll(method.body, config));
+    case 'fields': {
+      const root = method.optional ? '/' : '/settings/';
+      addFields(method, request, config, undefined, root);
+      return addBodyFields(request, fillAll(method.body, config, undefined, root));
+    }
   }
 }

@@ -4,7 +4,7 @@ import { createCertificate } from '../../../../../test/support/certificate.js';
 import { typeOf } from '../../../../../test/support/connectors.js';
 import { Driver, TestClock } from '../../../../../test/support/poll-driver.js';
 import { startVendor, type Vendor } from '../../../../../test/support/vendor.js';
-import { createEgress } from '../../../../engine/src/egress/index.js';
+import { createEgress } from '@connector-frame/engine/egress';
 import { createPollInput } from './input.js';
 
 const certificate = createCertificate('127.0.0.1');

@@ -42,14 +42,15 @@ export function fillCredential(
   });
 }
 
-/** Like `fillCredential`, but returns `undefined` if a setting is empty. */
+/** Like `fillCredential`, but returns `undefined` if one of the fields that start with `root` is empty. */
 export function fillOptional(
   credential: PollCredential,
   config: ConnectorConfig,
   named?: NamedValue,
+  root: '/settings/' | '/' = '/settings/',
 ): string | undefined {
-  const settings = fieldsIn(credential).filter((path) => path.startsWith('/settings/'));
-  return settings.some((path) => textAt(config, path) === '') ? undefined : fillCredential(credential, config, named);
+  const optional = fieldsIn(credential).filter((path) => path.startsWith(root));
+  return optional.some((path) => textAt(config, path) === '') ? undefined : fillCredential(credential, config, named);
 }
 
 /** Returns all of a map that have a value, filled in. */
@@ -57,9 +58,10 @@ export function fillAll(
   credentials: Readonly<Record<string, PollCredential>> | undefined,
   config: ConnectorConfig,
   named?: NamedValue,
+  root?: '/settings/' | '/',
 ): [name: string, value: string][] {
   return Object.entries(credentials ?? {}).flatMap(([name, credential]): [string, string][] => {
-    const value = fillOptional(credential, config, named);
+    const value = fillOptional(credential, config, named, root);
     return value === undefined ? [] : [[name, value]];
   });
 }
@@ -70,10 +72,11 @@ export function addFields(
   request: Pick<Outgoing, 'url' | 'headers'>,
   config: ConnectorConfig,
   named?: NamedValue,
+  root?: '/settings/' | '/',
 ): void {
-  for (const [name, value] of fillAll(headers, config, named))
+  for (const [name, value] of fillAll(headers, config, named, root))
     setHeader(request.headers, name, value, fieldOf(headers?.[name] ?? ''));
-  for (const [name, value] of fillAll(query, config, named)) request.url.searchParams.set(name, value);
+  for (const [name, value] of fillAll(query, config, named, root)) request.url.searchParams.set(name, value);
 }
 
 /** @throws PollError `invalid_config` if the field is empty */
