@@ -85,8 +85,8 @@ export interface DeliveryLimits {
 }
 
 /**
- * Matches a response by its status, and by the value at `path` of its body or in its header
- * `header`: one of `in`, or any value.
+ * Matches a response by its status, and by the value at `path` of its body (JSON, or XML as in
+ * `poll`) or in its header `header`: one of `in`, or any value.
  */
 export interface DeliveryMatch {
   status?: number | readonly number[];

@@ -6,9 +6,10 @@ import type {
   DeliveryRule,
 } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import { ConnectorError, type Rejection } from '@connector-frame/engine/connector-api';
+import { ConnectorError, isRecord, type Rejection } from '@connector-frame/engine/connector-api';
 import { retryAfter, statusFailure, throttled, unexpected } from '../output/failures.js';
 import type { HttpResponse } from '../output/send.js';
+import { parseXml } from '../poll/xml-body.js';
 import { textOf } from './placeholders.js';
 import { toRetry, type PartResult } from '../output/split-batch.js';
 
@@ -22,14 +23,22 @@ const STATUS_OF: Partial<Record<DeliveryMeaning | 'status', number>> = {
   retry: 500,
 };
 
-/** A response with its body as JSON, or as text if it is not JSON. */
+/** A response with its body as JSON (or XML), or else as text. */
 export interface ParsedResponse extends HttpResponse {
   body: unknown;
 }
 
 export function parseResponse(response: HttpResponse, format?: 'lines'): ParsedResponse {
-  const body = format === 'lines' ? response.text.trim().split('\n').map(parse) : parse(response.text);
-  return { ...response, body };
+  const isXml = /[/+]xml\b/.test(response.headers.get('content-type') ?? '');
+  const parseBody = isXml ? parseXmlOrText : parse;
+  const body = format === 'lines' ? response.text.trim().split('\n').map(parse) : parseBody(response.text);
+  return { ...response, body: withoutNamespace(body) };
+}
+
+/** Some services of AWS name their errors `com.amazonaws.kinesis#ResourceNotFoundException`. */
+function withoutNamespace(body: unknown): unknown {
+  if (!isRecord(body) || typeof body['__type'] !== 'string') return body;
+  return { ...body, __type: body['__type'].replace(/^.*#/, '') };
 }
 
 /** Whether a response matches. An entry of `in` is compared as text: some vendors send numbers so. */
@@ -144,6 +153,14 @@ function isOneOf(value: unknown, list: readonly (string | number | boolean)[] | 
   if (value === undefined || value === null) return false;
   if (!list) return value !== '' && value !== false;
   return list.some((each) => String(each) === textOf(value));
+}
+
+function parseXmlOrText(text: string): unknown {
+  try {
+    return parseXml(text);
+  } catch {
+    return text.trim();
+  }
 }
 
 function parse(text: string): unknown {
