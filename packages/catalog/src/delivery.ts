@@ -8,7 +8,8 @@
  *   columns of its rows with `=`
  * - `{{record}}`: the record; `{{record:text}}`: its JSON as a string; `{{record/user/name}}`: a
  *   value in it, by JSON Pointer; `{{record@/settings/time_field}}`: the value at the path that a
- *   setting holds, such as `event.created`
+ *   setting holds, such as `event.created`; `{{severity@/settings/severity_key}}`: the same as the
+ *   name of a severity (`DEBUG` to `EMERGENCY`), from such a name or a number of Google Cloud
  * - `{{rendered:/settings/message}}`: the text of a setting (or each text of a map) with its own
  *   placeholders such as `{{ user.name }}`, which refer to the record
  * - `{{record:base64}}`: the record's JSON in Base64 (`base64_line`: with a line feed at its end); `{{picked:/settings/fields}}`: the values at the
@@ -95,6 +96,8 @@ export interface DeliveryMatch {
   in?: readonly (string | number | boolean)[];
   /** Any value but these. */
   not?: readonly (string | number | boolean)[];
+  /** A part of the value. With the path `''`, of a body that is neither JSON nor XML. */
+  contains?: string;
 }
 
 /**

@@ -46,10 +46,10 @@ const addressesOf = ({ base_url: base, check, variants }: Partial<DeliveryDefini
   ...Object.values(variants?.of ?? {}).flatMap(addressesOf),
 ];
 
-/** Pointers of fields in a template, without the prefix of `rendered:` and `record@`. */
+/** Pointers of fields in a template, without a prefix such as `rendered:` or `record@`. */
 const fieldsIn = (text: string): string[] =>
   placeholdersIn(text).flatMap(
-    (name) => /^(?:rendered:|joined:|pairs:|others:|picked:|record@)?(\/.*?)(?:~\d+)?$/.exec(name)?.[1] ?? [],
+    (name) => /^(?:rendered:|joined:|pairs:|others:|picked:|record@|severity@)?(\/.*?)(?:~\d+)?$/.exec(name)?.[1] ?? [],
   );
 
 /** Pointers of the fields that decide the host and port of an address. */
@@ -95,7 +95,7 @@ function checkPlaceholders(delivery: DeliveryDefinition, add: Add): void {
   const { body, check, group, ...rest } = delivery;
   const single = delivery.limits.records === 1;
   const record =
-    /^(?:record(?::text|:base64|:base64_line|\/.+|@\/settings\/.+)?|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;
+    /^(?:record(?::text|:base64|:base64_line|\/.+|@\/settings\/.+)?|severity@\/settings\/.+|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;
   const verify = (value: unknown, at: string, allows: (name: string) => boolean, takes: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
       for (const name of placeholdersIn(text)) {

@@ -32,7 +32,14 @@ const json: Shape = (given, pointer, complain) => {
   for (const [key, each] of Object.entries(given)) json(each, joinPointer(pointer, key), complain);
 };
 
-const match = { status: some(status), path, header: name, in: list(value), not: list(value) };
+const match = {
+  status: some(status),
+  path,
+  header: name,
+  in: list(value),
+  not: list(value),
+  contains: text(/\S/, 'a text'),
+};
 const request = { query: map(template), headers: map(template) };
 const requestPath = text(/^(?:\/[^\s?#]*)?$/, 'a path that begins with "/", or ""');
 const bodyKind = word('json', 'lines', 'form');

@@ -6,6 +6,7 @@ import {
   parseKeyPath,
   valueAt,
 } from '@connector-frame/engine/connector-api';
+import { severityOf } from './severity.js';
 
 /** Values for the placeholders of `packages/catalog/src/delivery.ts`. */
 export interface Scope {
@@ -59,8 +60,13 @@ export function valueOf(whole: string, scope: Scope): unknown {
   if (name.startsWith('picked:')) return picked(getAt({ settings }, name.slice('picked:'.length)), record);
   if (name.startsWith('record/')) return getAt(record.value(), name.slice('record'.length));
   if (name.startsWith('rendered:')) return render(getAt({ settings }, name.slice('rendered:'.length)), record);
-  if (!name.startsWith('record@')) return undefined;
-  const path = getAt({ settings }, name.slice('record@'.length));
+  if (name.startsWith('severity@')) return severityOf(valueBySetting(settings, name.slice('severity@'.length), record));
+  return name.startsWith('record@') ? valueBySetting(settings, name.slice('record@'.length), record) : undefined;
+}
+
+/** Returns the value of a record at the path that a setting holds. */
+function valueBySetting(settings: Scope['settings'], pointer: string, record: RecordScope): JsonValue | undefined {
+  const path = getAt({ settings }, pointer);
   const keys = typeof path === 'string' && path.trim() !== '' ? parseKeyPath(path.trim()) : undefined;
   return keys && valueAt(record.value(), keys);
 }

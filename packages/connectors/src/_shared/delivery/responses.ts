@@ -48,8 +48,10 @@ export function matches(match: DeliveryMatch, { status, headers, body }: ParsedR
   return match.path === undefined || fits(getAt(body, match.path), match);
 }
 
-const fits = (value: unknown, { in: list, not }: Pick<DeliveryMatch, 'in' | 'not'>): boolean =>
-  isOneOf(value, list) && (not === undefined || !isOneOf(value, not));
+const fits = (value: unknown, { in: list, not, contains }: DeliveryMatch): boolean =>
+  isOneOf(value, list) &&
+  (not === undefined || !isOneOf(value, not)) &&
+  (contains === undefined || (textOf(value)?.includes(contains) ?? false));
 
 /**
  * Whether a response is a page of an intermediary, such as a sign-in page. Some vendors send an empty

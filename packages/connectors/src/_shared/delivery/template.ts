@@ -8,7 +8,7 @@ export type Render = (scope: Scope) => string | undefined;
 const WHOLE = /^\{\{([^{}]*)\}\}$/;
 const EACH = /\{\{([^{}]*)\}\}/g;
 /** Placeholders whose value depends on the record or the request. */
-const VARIES = /\{\{(?:record|rendered:|picked:|\.\.\.|id\}|batch|group|now)/;
+const VARIES = /\{\{(?:record|severity@|rendered:|picked:|\.\.\.|id\}|batch|group|now)/;
 
 /**
  * Compiles a template to a function that returns JSON text. Parts that depend on settings alone are
