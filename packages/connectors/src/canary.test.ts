@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCertificate } from '../../../test/support/certificate.js';
 import { CANARY_HOST, canaryConfigs, type CanaryConfig } from '../../../test/support/canary/canary-configs.js';
 import { modes, openEchoWorld, type EchoWorld } from '../../../test/support/canary/echo-world.js';
+import { speaksHttp } from '../../../test/support/ssrf/targets.js';
 import { hurriedClock, noted } from '../../../test/support/output-attempt.js';
 import { encodings, findLeaks } from '../../../test/support/secret-texts.js';
 import { ConnectorError, type Egress, failureOf } from '@connector-frame/engine/connector-api';
@@ -75,8 +76,7 @@ describe('secrets echoed by the server (S11, S21)', () => {
     '%s: no outcome, message or refusal contains one',
     async (_name, each) => {
       const before = world.visits();
-      const speaksHttp = !['email-smtp', 'kafka', 'postgresql'].includes(each.type.type_id);
-      for (const mode of speaksHttp ? modes : modes.slice(0, 1)) {
+      for (const mode of speaksHttp(each.type.type_id) ? modes : modes.slice(0, 1)) {
         world.mode = mode;
         const seen = await trace(each, world.egress);
         expect({ mode: mode.name, leaks: findLeaks(each.secrets, { seen }) }).toEqual({ mode: mode.name, leaks: [] });

@@ -125,7 +125,7 @@ describe('a name that resolves to a closed address (S10, S35)', () => {
 
 /** Accepts the first connection and makes the client connect again. */
 async function openServer(target: Target): Promise<{ port: number; connections(): number; close(): Promise<void> }> {
-  if (!target.http) return listenTcp((socket) => socket.once('data', () => socket.destroy()), '127.0.0.2');
+  if (!target.http) return listenTcp((socket) => socket.end('hello\r\n'), '127.0.0.2');
   return listenHttp(
     (request, response) => response.writeHead(307, { location: `${request.url}&again` }).end(),
     '127.0.0.2',

@@ -2,6 +2,7 @@
  * Configurations of every connector type that has code or a poll definition, with a unique secret
  * in each secret field.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import {
   CONNECTOR_KINDS,
   exampleConfig,
@@ -49,17 +50,21 @@ const firstChoices: Readonly<Record<string, Choices>> = Object.fromEntries(
 /** Host name of the certificate. */
 export const CANARY_HOST = 'canary.example';
 /** Ports of the echo servers, without and with TLS. */
-export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433, smtp: 587 };
+export const ports = { kafka: 9_092, kafkaTls: 9_093, postgres: 5_432, postgresTls: 5_433, smtp: 587, nats: 4_222 };
 const addressOf = (typeId: string, config: string): Record<string, unknown> => {
   if (typeId === 'kafka') {
     const tls = /"enabled":true[^}]*certificate|"security_protocol":"(SASL_)?SSL"/.test(config);
     return { bootstrap_servers: `${CANARY_HOST}:${tls ? ports.kafkaTls : ports.kafka}` };
   }
+  if (typeId === 'nats') return { url: `nats://${CANARY_HOST}:${ports.nats}` };
   if (typeId === 'email-smtp') return { host: CANARY_HOST, port: ports.smtp };
   if (typeId !== 'postgresql') return {};
   return { host: CANARY_HOST, port: config.includes('verify-full') ? ports.postgresTls : ports.postgres };
 };
 
+const rsaKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 let made = 0;
 
 /**
@@ -94,7 +99,7 @@ function withCanaries(
   const text = JSON.stringify(example.settings).replaceAll(/"-----BEGIN[^"]*"/g, () => JSON.stringify(pem.cert));
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
   // Not implemented: they would fail every attempt before it connects.
-  for (const field of ['entra_service_principal_auth', 'role_arn']) delete settings[field];
+  for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn']) delete settings[field];
   delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
@@ -105,8 +110,11 @@ function withCanaries(
     made += 1;
     if (format === 'pem') {
       const isKey = field.endsWith('key') || (schema !== undefined && 'x-private-key' in schema);
-      config.secrets[field] = isKey ? pem.key : pem.cert;
-      if (isKey) secrets[path] = pem.key.split('\n')[1] ?? '';
+      // The key of the certificate is of an elliptic curve; most polls sign with RSA.
+      const isRsa = type.poll !== undefined && !/"algorithm":"ES/.test(JSON.stringify(type.poll));
+      const key = isRsa ? rsaKey : pem.key;
+      config.secrets[field] = isKey ? key : pem.cert;
+      if (isKey) secrets[path] = key.split('\n')[1] ?? '';
     } else if (format === 'json') {
       const file = String(google.config.secrets['credentials_json']);
       config.secrets[field] = file;

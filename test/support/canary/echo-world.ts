@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { createEgress, type Egress } from '../../../packages/engine/src/egress/index.js';
 import type { Certificate } from '../certificate.js';
 import { startKafkaBroker, type KafkaBroker } from '../kafka-broker.js';
+import { listenTcp } from '../listener.js';
 import { replyOf, startMailServer } from '../smtp-server.js';
 import { startVendor, type Received, type Reply, type Vendor } from '../vendor.js';
 import { ports } from './canary-configs.js';
@@ -103,6 +104,7 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
   const kafka: KafkaBroker = await startKafkaBroker(broker);
   const kafkaTls: KafkaBroker = await startKafkaBroker({ ...broker, tls: certificate });
   const postgres = await startEchoPostgres((text) => (received += text), certificate);
+  const nats = await startEchoNats((text) => (received += text));
   const smtp = await startMailServer({
     tls: certificate,
     user: { name: 'nobody', password: 'nothing' },
@@ -130,15 +132,32 @@ export async function openEchoWorld(says: string, certificate: Certificate): Pro
       },
       connect: ({ port, ...rest }) => {
         connections += 1;
-        const to = { [ports.kafka]: kafka, [ports.kafkaTls]: kafkaTls, [ports.smtp]: smtp }[port] ?? postgres;
+        const to =
+          { [ports.kafka]: kafka, [ports.kafkaTls]: kafkaTls, [ports.smtp]: smtp, [ports.nats]: nats }[port] ??
+          postgres;
         return real.connect({ ...rest, host: '127.0.0.1', port: to.port });
       },
     },
     async close() {
       real.close?.();
-      await Promise.all([http.close(), kafka.close(), kafkaTls.close(), postgres.close(), smtp.close()]);
+      await Promise.all([http.close(), kafka.close(), kafkaTls.close(), postgres.close(), smtp.close(), nats.close()]);
     },
   };
+}
+
+/**
+ * Starts a NATS server that rejects the sign-in with a message that contains it.
+ * https://docs.nats.io/reference/reference-protocols/nats-protocol
+ */
+async function startEchoNats(onText: (text: string) => void): Promise<{ port: number; close(): Promise<void> }> {
+  return listenTcp((socket) => {
+    socket.on('error', () => undefined);
+    socket.write(`INFO ${JSON.stringify({ server_id: 'echo', version: '2.9.10', max_payload: 1_048_576 })}\r\n`);
+    socket.on('data', (chunk: Buffer) => {
+      onText(chunk.toString());
+      socket.end(`-ERR '${chunk.toString().replaceAll(/['\r\n]/g, ' ')}'\r\n`);
+    });
+  }, '127.0.0.1');
 }
 
 /**

@@ -37,8 +37,9 @@ export async function listenEverywhere(ports: {
   for (const port of ports.http) await listen(createHttp(ports.respond), port);
   for (const port of ports.https) await listen(createHttps(ports.certificate, ports.respond), port);
   for (const port of ports.tcp)
+    // Words of no protocol: some clients wait for the server to speak first.
     await listen(
-      createTcp((socket) => socket.once('data', () => socket.destroy())),
+      createTcp((socket) => socket.end('hello\r\n')),
       port,
     );
   return {

@@ -19,7 +19,7 @@ const HTTP_PORT = 8_088;
 const TCP_PORT = 5_432;
 const NAME = 'rebind.example';
 /** These accept https only. */
-const secure = new Set(['input:okta-systemlog', 'output:cribl-http', 'output:elasticsearch cloud_id']);
+const secure = new Set(['input:okta-systemlog', 'output:cribl-http', 'output:wazuh', 'output:elasticsearch cloud_id']);
 const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : http ? HTTP_PORT : TCP_PORT);
 
 export interface Report {
@@ -137,7 +137,10 @@ for (const target of all) {
   if (target.http) {
     for (const host of long ? [...closed, ...internalNames.filter(isAscii)] : ['169.254.169.254']) {
       location = () => `http://${host.includes(':') ? `[${host}]` : host}/latest/meta-data/`;
-      const fine = (found: string[], dialled: string[]): boolean => !found.includes('passed') && onlyPublic(dialled);
+      // A connection test that only reaches the server passes, without following the redirect.
+      const isReached = target.type.delivery?.check.kind === 'reach';
+      const fine = (found: string[], dialled: string[]): boolean =>
+        !(isReached ? found.slice(1) : found).includes('passed') && onlyPublic(dialled);
       await attack('redirect', target, NAME, () => [PUBLIC], fine);
     }
   }

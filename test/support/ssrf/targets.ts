@@ -100,6 +100,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:http': [{ settings: url('endpoint', 'http') }],
   'enrichment:http-lookup': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}:${port}/{key}` }) }],
   'output:opensearch': [{ settings: url('url', 'http') }],
+  'output:wazuh': [{ settings: url('url', 'https') }],
   'output:splunk': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}`, port: String(port) }) }],
   'output:elasticsearch': [
     {
@@ -156,7 +157,8 @@ const other = new Set([
   'redis',
   'syslog',
 ]);
-const speaksHttp = (typeId: string): boolean => !other.has(typeId);
+/** Whether a type connects by HTTP. */
+export const speaksHttp = (typeId: string): boolean => !other.has(typeId);
 
 /**
  * Returns the types that are attacked with real sockets: all in the long run. Kafka's client waits
