@@ -1,9 +1,7 @@
-import { ConnectorError, type Tester } from '@connector-frame/engine/connector-api';
-import { createTester } from '../_shared/connection-test/create-tester.js';
-import { passed } from '../_shared/connection-test/outcome.js';
-import { failureOf } from '../_shared/broker/test-failure.js';
 import { randomUUID } from 'node:crypto';
-import { connectMqtt, type MqttSession } from './client.js';
+import type { Tester } from '@connector-frame/engine/connector-api';
+import { createBrokerTester } from '../_shared/broker/create-broker-tester.js';
+import { connectMqtt, mqttError, type MqttSession } from './client.js';
 import { readInputSettings, readOutputSettings, readTarget } from './config.js';
 import { subscribeTo } from './input.js';
 
@@ -19,27 +17,21 @@ export const testMqttOutput: Tester = createMqttTester((_session, settings) => {
 });
 
 function createMqttTester(check: (session: MqttSession, settings: Record<string, unknown>) => Promise<string>): Tester {
-  const fields = {
-    product: 'the MQTT broker',
-    address: '/settings/host',
-    user: '/settings/user',
-    password: '/secrets/password',
-    name: '/settings/topic',
-  };
-  return createTester(fields, async (config, { egress, signal }) => {
-    try {
+  return createBrokerTester({
+    fields: {
+      product: 'the MQTT broker',
+      address: '/settings/host',
+      user: '/settings/user',
+      password: '/secrets/password',
+      name: '/settings/topic',
+    },
+    connect(config, egress, signal) {
       // Another client ID: the same one would end the connection of a running pipeline.
       const target = { ...readTarget(config), clientId: `test-${randomUUID().slice(0, 8)}`, keepsSession: false };
-      const session = await connectMqtt(target, egress, signal);
-      try {
-        return passed(await check(session, config.settings));
-      } finally {
-        await session.close();
-      }
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ConnectorError) return failureOf(error, fields);
-      throw error;
-    }
+      return connectMqtt(target, egress, signal);
+    },
+    check,
+    close: (session) => session.close(),
+    convert: mqttError,
   });
 }

@@ -1,7 +1,6 @@
-import { ConnectorError, type Tester } from '@connector-frame/engine/connector-api';
-import { createTester } from '../_shared/connection-test/create-tester.js';
-import { passed } from '../_shared/connection-test/outcome.js';
-import { failureOf } from '../_shared/broker/test-failure.js';
+import type { Tester, TesterConfig } from '@connector-frame/engine/connector-api';
+import { createBrokerTester } from '../_shared/broker/create-broker-tester.js';
+import type { BrokerFields } from '../_shared/broker/test-failure.js';
 import { connectNats, natsError, type NatsSession } from './client.js';
 import { readInputSettings, readSubject, readTarget } from './config.js';
 
@@ -19,26 +18,22 @@ export const testNatsOutput: Tester = createNatsTester((_session, settings) => {
 });
 
 function createNatsTester(check: (session: NatsSession, settings: Record<string, unknown>) => Promise<string>): Tester {
-  return createTester({ product: 'NATS', address: '/settings/url' }, async (config, { egress, signal }) => {
-    const strategy = String(Object(config.settings['auth'])['strategy']);
-    const fields = {
-      product: 'NATS',
-      address: '/settings/url',
-      user: strategy === 'user_password' ? '/settings/auth/user_password/user' : '/settings/auth',
-      password: { token: '/secrets/value', nkey: '/secrets/seed' }[strategy] ?? '/secrets/password',
-      name: '/settings/subject',
-    };
-    try {
-      const session = await connectNats(readTarget(config), egress, signal);
-      try {
-        return passed(await check(session, config.settings));
-      } finally {
-        await session.close();
-      }
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof ConnectorError) return failureOf(error, fields);
-      return failureOf(natsError(error), fields);
-    }
+  return createBrokerTester({
+    fields: fieldsOf,
+    connect: (config, egress, signal) => connectNats(readTarget(config), egress, signal),
+    check,
+    close: (session) => session.close(),
+    convert: natsError,
   });
+}
+
+function fieldsOf({ settings }: TesterConfig): BrokerFields {
+  const strategy = String(Object(settings['auth'])['strategy']);
+  return {
+    product: 'NATS',
+    address: '/settings/url',
+    user: strategy === 'user_password' ? '/settings/auth/user_password/user' : '/settings/auth',
+    password: { token: '/secrets/value', nkey: '/secrets/seed' }[strategy] ?? '/secrets/password',
+    name: '/settings/subject',
+  };
 }
