@@ -75,9 +75,11 @@ async function startProvider() {
     response.end('[{"n":1}]');
   }
   server.on('request', (request, response) => {
-    if (request.url === '/events') return void readEvents(request.headers.authorization, response);
-    refreshes += 1;
-    void handle(request, response);
+    if (request.url === '/events') void readEvents(request.headers.authorization, response);
+    else {
+      refreshes += 1;
+      void handle(request, response);
+    }
   });
   return {
     origin,

@@ -8,21 +8,28 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CANARY_HOST, canaryConfigs } from '../../../test/support/canary/canary-configs.js';
+import { CANARY_HOST, canaryConfigs, type CanaryConfig } from '../../../test/support/canary/canary-configs.js';
 import { modes, openEchoWorld, type EchoWorld, type Mode } from '../../../test/support/canary/echo-world.js';
 import { databaseBytes, folderBytes } from '../../../test/support/canary/places.js';
 import { createCertificate } from '../../../test/support/certificate.js';
 import { asWrite, writePath } from '../../../test/support/connectors.js';
 import { eachDatabase } from '../../../test/support/databases.js';
 import { throughEnrichment } from '../../../test/support/enrichments-api.js';
-import { long } from '../../../test/support/long.js';
+import { dailyPart, long } from '../../../test/support/long.js';
 import { runs } from '../../../test/support/ssrf/targets.js';
 import { findLeaks } from '../../../test/support/secret-texts.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../test/support/service.js';
 
 const certificate = createCertificate(CANARY_HOST);
-/** Without the lookup of a table, which has no secrets and needs an output. */
-const configs = () => canaryConfigs(certificate).filter(({ name }) => name !== 'enrichment:kv-lookup');
+const isPolled = ({ type }: CanaryConfig): boolean => type.poll !== undefined;
+/**
+ * Without the lookup of a table, which has no secrets and needs an output. The short run takes a part
+ * of the polled types, which share all code.
+ */
+const configs = () => {
+  const found = canaryConfigs(certificate).filter(({ name }) => name !== 'enrichment:kv-lookup');
+  return [...found.filter((each) => !isPolled(each)), ...dailyPart(found.filter(isPolled), 6)];
+};
 const all = configs();
 /** Replacement values for the edit. */
 const others = configs();

@@ -161,16 +161,23 @@ const other = new Set([
 export const speaksHttp = (typeId: string): boolean => !other.has(typeId);
 
 /**
- * Returns the types that are attacked with real sockets: all in the long run. Kafka's client waits
- * between attempts, so the short run attacks its input by rebinding alone; and of the types that are
- * polled at a fixed address, which share all code, a part.
+ * Returns the types to attack: all in the long run. The short run takes a part of those that are
+ * polled at a fixed address, which share all code.
+ *
+ * @param oneIn the part is one in this number
  */
-export function attackedTargets(): Target[] {
+export function sampledTargets(oneIn: number): Target[] {
   const isPolled = ({ type, typed }: Target): boolean => type.poll !== undefined && !typed;
-  const all = targets().filter(({ name }) => long || name !== 'input:kafka');
-  const part = new Set(dailyPart(all.filter(isPolled), 12));
+  const all = targets();
+  const part = new Set(dailyPart(all.filter(isPolled), oneIn));
   return all.filter((target) => !isPolled(target) || part.has(target));
 }
+
+/**
+ * Returns the types that are attacked with real sockets. Kafka's client waits between attempts, so the
+ * short run attacks its input by rebinding alone.
+ */
+export const attackedTargets = (): Target[] => sampledTargets(12).filter(({ name }) => long || name !== 'input:kafka');
 
 /** Returns the types with code and the types with a poll definition. */
 export function targets(): Target[] {

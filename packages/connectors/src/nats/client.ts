@@ -39,7 +39,7 @@ export interface NatsSession {
    * Resolves when the server has processed everything that was sent.
    * @throws ConnectorError or any error of the client: it refused something
    */
-  confirm(): Promise<void>;
+  confirm: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -156,7 +156,7 @@ function authenticatorOf(signIn: NatsSignIn): Authenticator[] {
       return [tokenAuthenticator(signIn.token)];
     case 'nkey':
       return [nkeyAuthenticator(new TextEncoder().encode(text(signIn, 'seed') ?? ''))];
-    case 'none':
+    default:
       return [];
   }
 }

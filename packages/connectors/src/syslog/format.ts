@@ -23,7 +23,7 @@ export function formatLine(format: SyslogFormat, json: string, { now, program }:
       return `${PRIORITY}${bsdTime(now)} ${HOST} ${program}: ${json}`;
     case 'cef':
       return `${PRIORITY}${bsdTime(now)} ${HOST} CEF:0|Connector Frame|${program}|1|record|Record|3|msg=${escapeCef(json)}`;
-    case 'raw':
+    default:
       return json;
   }
 }

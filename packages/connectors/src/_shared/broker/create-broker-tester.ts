@@ -6,12 +6,12 @@ import { failureOf, type BrokerFields } from './test-failure.js';
 export interface BrokerTest<Session> {
   fields: BrokerFields | ((config: TesterConfig) => BrokerFields);
   /** Connects and signs in. */
-  connect(config: TesterConfig, egress: Egress, signal: AbortSignal): Promise<Session>;
+  connect: (config: TesterConfig, egress: Egress, signal: AbortSignal) => Promise<Session>;
   /** Checks what the connector will use, and returns the summary. */
-  check(session: Session, settings: Record<string, unknown>): Promise<string>;
-  close(session: Session): Promise<void> | void;
+  check: (session: Session, settings: Record<string, unknown>) => Promise<string>;
+  close: (session: Session) => Promise<void> | void;
   /** Converts an error of the client. */
-  convert(error: unknown): ConnectorError;
+  convert: (error: unknown) => ConnectorError;
 }
 
 /** Creates a connection test that signs in to a broker, checks something, and disconnects. */

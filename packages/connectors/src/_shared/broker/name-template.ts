@@ -1,7 +1,6 @@
 import {
   ConnectorError,
   type DataRecord,
-  isRecord,
   type KeyPath,
   parseKeyPath,
   valueAt,
@@ -46,9 +45,9 @@ export function compileName(template: string, unconfined: boolean, what: string)
           continue;
         }
         const value = valueAt(record, part);
-        if (value === undefined || value === null || value === '' || isRecord(value) || Array.isArray(value))
-          return undefined;
-        name += String(value);
+        if (typeof value === 'number' || typeof value === 'boolean') name += String(value);
+        else if (typeof value === 'string' && value !== '') name += value;
+        else return undefined;
       }
       return name;
     },

@@ -18,7 +18,7 @@ export interface SubscriptionOptions {
    * @param signal aborted when the input closes
    * @throws ConnectorError or any error of the client
    */
-  subscribe(sink: Sink, signal: AbortSignal): Promise<Subscription>;
+  subscribe: (sink: Sink, signal: AbortSignal) => Promise<Subscription>;
 }
 
 const FIRST_DELAY_MS = 500;

@@ -107,7 +107,7 @@ function countedPosition(
       const pages = next - pagination.first;
       return hasNext(pagination, page, { records: pages * pageSize, pages }) ? String(next) : undefined;
     }
-    case 'last_record':
+    default:
       return hasNext(pagination, page, { records: 0, pages: 0 })
         ? textAt(last, pagination.path) || undefined
         : undefined;

@@ -61,7 +61,10 @@ export class StreamReader {
   }
 
   async *read(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
-    if (this.#context.stream.job) return yield* this.#readJob(signal);
+    if (this.#context.stream.job) {
+      yield* this.#readJob(signal);
+      return;
+    }
     if (await this.#takeFirstToken(signal)) yield { records: [], state: this.#state };
     do {
       // Keep the end of a window that was partly read: a new end would change its pages.

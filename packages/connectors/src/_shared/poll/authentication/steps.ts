@@ -59,7 +59,7 @@ function compute(step: PollSignatureStep, bytes: Buffer, config: ConnectorConfig
     }
     case 'rsa':
       return sign(step.algorithm, bytes, privateKey(config, step.key)).toString(step.encoding);
-    case 'zscaler_key':
+    default:
       return zscalerKey(readField(config, step.key), bytes.toString());
   }
 }
@@ -71,10 +71,9 @@ function compute(step: PollSignatureStep, bytes: Buffer, config: ConnectorConfig
 function zscalerKey(key: string, milliseconds: string): string {
   const high = milliseconds.slice(-6);
   const low = String(Number(high) >> 1).padStart(6, '0');
-  return (
-    [...high].map((digit) => key[Number(digit)] ?? '').join('') +
-    [...low].map((digit) => key[Number(digit) + 2] ?? '').join('')
-  );
+  const pick = (digits: string, shift: number): string =>
+    digits.replaceAll(/\d/g, (digit) => key[Number(digit) + shift] ?? '');
+  return pick(high, 0) + pick(low, 2);
 }
 
 /** @throws PollError `invalid_config` */
