@@ -143,7 +143,9 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
       expect([change.name, status]).toEqual([change.name, 200]);
     }
     await expect.poll(() => folderBytes(folder).then((bytes) => bytes.includes('dead-letters'))).toBe(true);
-    await expect.poll(async () => (await states()).filter(({ status }) => status === 'Initializing')).toEqual([]);
+    const starting = async () =>
+      (await states()).flatMap(({ status }, index) => (status === 'Initializing' ? [all[index]?.name] : []));
+    await expect.poll(starting).toEqual([]);
 
     for (const id of pipelines) {
       for (const about of ['logs?limit=500', 'metrics', 'status']) await call('GET', `${v2}/pipelines/${id}/${about}`);

@@ -4,6 +4,7 @@ import type { World } from '../world.js';
 import { axeViolations } from '../axe-violations.js';
 import { fill, snapshot, pressSave, type FormSnapshot } from './in-form.js';
 import type { Leaf } from './expected-form.js';
+import { press } from '../press.js';
 
 /** Globals of the world's host page. */
 declare global {
@@ -103,7 +104,7 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
     async fillByHand(leaves) {
       for (const { path, value, words } of leaves) {
         const control = form().locator(`[id="cf${path}"]`);
-        if (typeof value === 'object') await control.locator(':scope > .cf-add').click();
+        if (typeof value === 'object') await press(control.locator(':scope > .cf-add'));
         else if (typeof value === 'boolean') await control.setChecked(value);
         else if ((await control.getAttribute('role')) === 'radiogroup')
           await control.getByRole('radio', { name: words ?? value, exact: true }).click();

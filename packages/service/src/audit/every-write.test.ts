@@ -133,8 +133,8 @@ const expected: Record<string, string[]> = {
 
 /** Operations that only a user can call. */
 const OF_USERS = ['beginSecondFactor', 'leaveOrganization', 'logout', 'resendVerification'];
-/** It needs an identity provider: `sign-in/saml.test.ts` has one. */
-const ELSEWHERE = ['createConnection'];
+/** They need an identity provider and a vendor: `sign-in/saml.test.ts`, `oauth/consents.test.ts`. */
+const ELSEWHERE = ['createConnection', 'startOAuth'];
 
 function bodyFor({ id, example }: Operation, team: string, ids: Ids): object | undefined {
   const nodes = [{ slug: 'in', component_id: ids['inputs'], component_type: 'input' }];

@@ -188,8 +188,9 @@ describe('read-only fields (S25)', () => {
       JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE.input, connector.id).replaceAll(EXAMPLE.output, output.id));
     const member = await signedInUser(service, acme.team, 'reader');
     const newcomer = await signedInUser(service, acme.id, 'reader');
-    // A replay stores nothing, and needs an engine. An edge is changed without a response body.
-    const others = ['replayDeadLetters', 'switchPipelineEdge'];
+    // A replay stores nothing, and needs an engine. An edge is changed without a response body. A
+    // consent needs a vendor's client.
+    const others = ['replayDeadLetters', 'startOAuth', 'switchPipelineEdge'];
     const writes = (await operationsOf(service.app)).filter(
       ({ example, id, isPublic, isOperator }) =>
         example && !id.endsWith('Connection') && !others.includes(id) && !isPublic && !isOperator,

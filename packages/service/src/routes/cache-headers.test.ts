@@ -74,7 +74,7 @@ describe('Cache-Control', () => {
       const { path: at, control } = kept[id] ?? { path: paths[id] ?? path, control: 'no-store' };
       const answer = await service.call(method, at);
       // Sign-ins need a cookie, a form or a token; their errors are not kept either.
-      const status = /\/login\b/.test(path) ? answer.status : 200;
+      const status = /\/(?:login|oauth)\b/.test(path) ? answer.status : 200;
       expect([id, answer.status, answer.headers.get('cache-control')]).toEqual([id, status, control]);
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     }

@@ -14,12 +14,14 @@ const MEANINGS: ReadonlyMap<string, PollMeaning> = new Map([
   ['THROTTLED', 'throttled'],
 ]);
 
-/** Returns what the errors of a GraphQL response mean, even next to data; `undefined`: no errors. */
-export function graphqlMeaning(body: unknown): PollMeaning | undefined {
+/**
+ * Returns what the errors of a GraphQL response mean, even next to data. `undefined`: no errors, or
+ * unknown ones of a failed request, whose status says more.
+ */
+export function graphqlMeaning(body: unknown, status: number): PollMeaning | undefined {
   const errors: unknown = getAt(body, '/errors');
   if (!Array.isArray(errors) || errors.length === 0) return undefined;
   const codes = errors.flatMap((error: unknown) => [getAt(error, '/extensions/code'), getAt(error, '/type')]);
-  return (
-    codes.flatMap((code) => (typeof code === 'string' ? (MEANINGS.get(code.toUpperCase()) ?? []) : []))[0] ?? 'retry'
-  );
+  const known = codes.flatMap((code) => (typeof code === 'string' ? (MEANINGS.get(code.toUpperCase()) ?? []) : []));
+  return known[0] ?? (status < 300 ? 'retry' : undefined);
 }

@@ -215,4 +215,9 @@ describe('GraphQL', () => {
     expect(JSON.stringify(error) + error.message).not.toContain('canary');
     expect(driver.delivered).toEqual([]);
   });
+
+  test('lets the status of a failed response decide what unknown errors mean', async () => {
+    const { driver } = await open(graphql, () => ({ status: 400, body: { errors: [{ message: 'Syntax Error' }] } }));
+    expect(await driver.fails()).toMatchObject({ kind: 'permanent' });
+  });
 });

@@ -26,7 +26,10 @@ export function interpret(
   isGraphql: boolean,
 ): Interpretation {
   const rule = rules.find((each) => matches(each, response));
-  return { means: rule?.means ?? (isGraphql ? graphqlMeaning(response.body) : undefined), message: rule?.message };
+  return {
+    means: rule?.means ?? (isGraphql ? graphqlMeaning(response.body, response.status) : undefined),
+    message: rule?.message,
+  };
 }
 
 function matches(rule: PollResponseRule, { status, headers, body }: ResponseParts): boolean {

@@ -43,6 +43,7 @@ export const tenableVulnerabilities: Shape = {
       device_type: 'general-purpose',
       tracked: true,
     },
+    finding_id: '{uuid#3}',
     output: 'Made up.',
     plugin: {
       id: '{plugin.id}',
