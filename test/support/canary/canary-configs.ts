@@ -98,8 +98,9 @@ function withCanaries(
   // The catalog's examples are not valid certificates.
   const text = JSON.stringify(example.settings).replaceAll(/"-----BEGIN[^"]*"/g, () => JSON.stringify(pem.cert));
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
-  // Not implemented: they would fail every attempt before it connects.
-  for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn']) delete settings[field];
+  // The first ones are not implemented: they would fail every attempt before it connects. A rate limit
+  // would delay the second request.
+  for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn', 'rate_limit']) delete settings[field];
   delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
