@@ -34,7 +34,7 @@ export async function startKafka(count = 2): Promise<Kafka> {
     '-b',
     'none',
   ];
-  // A file, not a pipe: the brokers log every request, and a pipe that nobody reads for a while, as
+  // A file, not a pipe: the brokers log every request, and a pipe that is not read for a while, as
   // during a blocking call, would stop them.
   const folder = await mkdtemp(join(tmpdir(), 'kafka-'));
   const logFile = join(folder, 'log');

@@ -133,9 +133,9 @@ describe('a refresh token that is replaced with each use', () => {
     const token = await provider.issue();
     const { config, ...rest } = exampleBody(okta);
     const body = { ...rest, config: { ...config, secrets: { api_key: { value: token } } } };
-    const answer = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body });
-    if (answer.status !== 200) throw new Error(answer.text);
-    return { id: answer.body.id, token };
+    const response = await service.call('POST', `/v2/${acme.team}/inputs`, { key: acme.key, body });
+    if (response.status !== 200) throw new Error(response.text);
+    return { id: response.body.id, token };
   };
   /** The exchanges of a process. */
   const process = (tables: Partial<Tables> = {}) =>

@@ -11,7 +11,7 @@ import { secretsOf } from '../support/secret-texts.js';
 import { startVendor, type Vendor } from '../support/vendor.js';
 
 const [, documented] = readDocumented<DocumentedInput>('input').find(([id]) => id === 'tailscale-devices') ?? [];
-if (!documented) throw new Error('The documentation of tailscale-devices is gone.');
+if (!documented) throw new Error('The documentation of tailscale-devices is missing.');
 const { config, exchanges } = documented;
 
 let vendor: DocumentedVendor;

@@ -86,7 +86,7 @@ export type PollCursor =
    */
   | { kind: 'link'; start?: PollField; overlap_seconds: number; retention_seconds?: number; seen?: number }
   /**
-   * The vendor hands out a token that stays valid, such as a stream position or a delta link; the
+   * The vendor returns a token that stays valid, such as a stream position or a delta link; the
    * next poll continues there. If it has expired, reading starts over.
    */
   | {

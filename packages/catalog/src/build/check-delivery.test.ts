@@ -24,10 +24,10 @@ const goodDelivery = {
   variants: { field: '/settings/mode', of: { fast: { path: '/fast' } } },
 };
 const good = { ...goodType, kind: 'output', category: 'Search & Analytics', delivery: goodDelivery };
-const told = (value: unknown): string[] => compile(sourcesOf(value, FILE)).problems.map(describeProblem);
+const problemsOf = (value: unknown): string[] => compile(sourcesOf(value, FILE)).problems.map(describeProblem);
 
 test('accepts a valid definition and keeps it in the type', () => {
-  expect(told(good)).toEqual([]);
+  expect(problemsOf(good)).toEqual([]);
   expect(compile(sourcesOf(good, FILE)).types[0]?.delivery).toEqual(goodDelivery);
 });
 
@@ -71,6 +71,6 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
 ];
 
 test.each(spoiled)('reports %s = %j at %s', (pointer, value, at, message) => {
-  expect(told(setAt(good, pointer, value))).toContainEqual(expect.stringContaining(`${FILE}#${at}: `));
-  expect(told(setAt(good, pointer, value)).join('\n')).toContain(message);
+  expect(problemsOf(setAt(good, pointer, value))).toContainEqual(expect.stringContaining(`${FILE}#${at}: `));
+  expect(problemsOf(setAt(good, pointer, value)).join('\n')).toContain(message);
 });

@@ -19,7 +19,7 @@ const good = { ...goodType, oauth };
 
 const compiled = (value: unknown, server: unknown = provider) =>
   compile({ ...sourcesOf(value), providers: new Map([['acme', { file: PROVIDER, value: server }]]) });
-const told = (value: unknown, server: unknown = provider): string[] =>
+const problemsOf = (value: unknown, server: unknown = provider): string[] =>
   compiled(value, server).problems.map(describeProblem);
 
 test('adds the definition of the provider, with the parameters of both', () => {
@@ -44,8 +44,8 @@ test.each<[pointer: string, value: unknown, at: string, message: string]>([
   ['/oauth/token_url', 'https://{{/settings/mode}}.acme.example/token', '/oauth', 'mark that setting "x-destination"'],
 ])('rejects %s = %j', (pointer, value, at, message) => {
   const spoiled = setAt(good, pointer, value);
-  expect(told(spoiled)).toContainEqual(expect.stringContaining(`${FILE}#${at}`));
-  expect(told(spoiled).join('\n')).toContain(message);
+  expect(problemsOf(spoiled)).toContainEqual(expect.stringContaining(`${FILE}#${at}`));
+  expect(problemsOf(spoiled).join('\n')).toContain(message);
 });
 
 test("rejects a type that would send the vendor's token to a host that a setting names", () => {
@@ -54,14 +54,16 @@ test("rejects a type that would send the vendor's token to a host that a setting
     authorization_url: 'https://acme.example/auth',
     token_url: 'https://acme.example/token',
   };
-  expect(told(good, fixed)).toEqual([expect.stringContaining("would send the vendor's token to where /settings/url")]);
+  expect(problemsOf(good, fixed)).toEqual([
+    expect.stringContaining("would send the vendor's token to where /settings/url"),
+  ]);
   const limited = { ...good, oauth: { ...oauth, when: [{ path: '/settings/url', in: ['https://acme.example'] }] } };
-  expect(told(limited, fixed)).toEqual([]);
+  expect(problemsOf(limited, fixed)).toEqual([]);
 });
 
 test('rejects a provider that is incomplete or unused', () => {
-  expect(told(good, { ...provider, client: 'header' })).toContainEqual(
+  expect(problemsOf(good, { ...provider, client: 'header' })).toContainEqual(
     `${PROVIDER}#/client: must be "basic" or "body"`,
   );
-  expect(told(goodType)).toEqual([`${PROVIDER}: no type uses this provider: delete it`]);
+  expect(problemsOf(goodType)).toEqual([`${PROVIDER}: no type uses this provider: delete it`]);
 });

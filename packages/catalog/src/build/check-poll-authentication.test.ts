@@ -35,7 +35,7 @@ const region = {
 };
 
 /** The problems of a type with this authentication, which has all fields in it and no others. */
-function told(authentication: unknown, added: Record<string, unknown> = {}): string[] {
+function problemsOf(authentication: unknown, added: Record<string, unknown> = {}): string[] {
   const json = JSON.stringify(authentication);
   const named = (section: string) =>
     Object.fromEntries(
@@ -72,7 +72,7 @@ function exampleOf(kind: string): object {
 describe('authentication', () => {
   test.each(examples.map((example) => [kindOf(example), example]))(
     'the example of %s in README.md is valid',
-    (_kind, example) => expect(told(example)).toEqual([]),
+    (_kind, example) => expect(problemsOf(example)).toEqual([]),
   );
 
   test.each<[kind: string, pointer: string, value: unknown, problem: string]>([
@@ -145,20 +145,22 @@ describe('authentication', () => {
     ['login', '/send/headers/X', '{{timestamp}}', "/send/headers/X: can't say {{timestamp}}"],
     ['jwt', '/claims', { at: '{{timestamp}}' }, "/claims/at: can't say {{timestamp}}"],
   ])('of kind %s reports %s = %j', (kind, pointer, value, problem) => {
-    expect(told(setAt(exampleOf(kind), pointer, value))).toContainEqual(expect.stringContaining(problem));
+    expect(problemsOf(setAt(exampleOf(kind), pointer, value))).toContainEqual(expect.stringContaining(problem));
   });
 
   test('rejects a setting that protects the connection and would be ignored', () => {
     const none = { kind: 'none' };
     const mark = { ...text, 'x-transport': true };
-    expect(told(none, { verify_ssl: { type: 'boolean', title: 'Check', default: true, 'x-transport': true } })).toEqual(
-      [],
+    expect(
+      problemsOf(none, { verify_ssl: { type: 'boolean', title: 'Check', default: true, 'x-transport': true } }),
+    ).toEqual([]);
+    expect(problemsOf(none, { sasl_mechanism: mark })).toContainEqual(
+      expect.stringContaining('/settings/sasl_mechanism'),
     );
-    expect(told(none, { sasl_mechanism: mark })).toContainEqual(expect.stringContaining('/settings/sasl_mechanism'));
   });
 
   test('accepts the path of a login with a setting, and headers of a signature', () => {
-    expect(told(setAt(exampleOf('login'), '/requests/0/url', '/{{/settings/tenant}}/login'))).toEqual([]);
-    expect(told(setAt(exampleOf('signature'), '/steps/3/of', '{{header.date:lower}}'))).toEqual([]);
+    expect(problemsOf(setAt(exampleOf('login'), '/requests/0/url', '/{{/settings/tenant}}/login'))).toEqual([]);
+    expect(problemsOf(setAt(exampleOf('signature'), '/steps/3/of', '{{header.date:lower}}'))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { createSubscriptionInput } from '../_shared/broker/subscription-input.js
 import { connectMqtt, mqttError, type MqttSession } from './client.js';
 import { readInputSettings, readTarget, type InputSettings } from './config.js';
 
-/** The client hands out one message at a time, so nothing waits here. */
+/** The client delivers one message at a time, so nothing waits here. */
 const QUEUE = { messages: 1_000, bytes: 16 * 1024 * 1024 };
 const flow = { pause: () => undefined, resume: () => undefined };
 

@@ -93,9 +93,9 @@ async function open(
     socket.destroy();
     throw error;
   }
-  let refusal: ConnectorError | undefined;
+  let rejection: ConnectorError | undefined;
   const watch = async (): Promise<void> => {
-    for await (const status of connection.status()) if (status.type === 'error') refusal = natsError(status.error);
+    for await (const status of connection.status()) if (status.type === 'error') rejection = natsError(status.error);
   };
   void watch();
   const over = new AbortController();
@@ -111,9 +111,9 @@ async function open(
     over: over.signal,
     async confirm() {
       await connection.flush();
-      // The refusal comes before the answer, but the client reports it in a later microtask.
+      // The rejection comes before the response, but the client reports it in a later microtask.
       await new Promise((resolve) => setImmediate(resolve));
-      if (refusal) throw refusal;
+      if (rejection) throw rejection;
     },
     async close() {
       await connection.close().catch(() => undefined);

@@ -17,7 +17,7 @@ export const testPapertrail: Tester = createSyslogTester(
   readPapertrailTarget,
 );
 
-/** Sends nothing: a receiver would not answer, and would keep a test message. */
+/** Sends nothing: a receiver would not respond, and would keep a test message. */
 function createSyslogTester(subject: Subject, field: string, read: (config: TesterConfig) => SyslogTarget): Tester {
   return createTester(subject, async (config, { egress, signal }) => {
     try {

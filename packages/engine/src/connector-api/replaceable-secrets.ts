@@ -28,8 +28,8 @@ export interface ReplaceableSecret {
    * @example
    * ```ts
    * const token = await secret.exchange(async (refreshToken) => {
-   *   const answer = await refresh(refreshToken);
-   *   return { result: answer.accessToken, replacement: answer.refreshToken };
+   *   const response = await refresh(refreshToken);
+   *   return { result: response.accessToken, replacement: response.refreshToken };
    * });
    * ```
    */

@@ -101,7 +101,7 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
   const cookieName = ({ stateDigest }: Consent): string =>
     `${isSecure ? '__Host-' : ''}consent-${stateDigest.toString('hex').slice(0, 16)}`;
 
-  /** Returns what a row has to be redeemed with, or `undefined` if it was changed or its type is gone. */
+  /** Returns what a row has to be redeemed with, or `undefined` if it was changed or its type no longer exists. */
   function pendingOf(row: Consent): { pending: Pending; type: ConnectorTypeData; offer: Offer } | undefined {
     const pending: Pending = JSON.parse(vault.openOwn(['consent', row.id], row.sealed));
     const type = typeOf(row.kind, row.typeId);

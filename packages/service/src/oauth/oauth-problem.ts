@@ -2,7 +2,7 @@
  * - `denied`: the customer refused
  * - `ended`: the vendor no longer accepts the refresh token
  * - `client`: the vendor does not accept the operator's client
- * - `refused`: any other refusal
+ * - `refused`: any other rejection
  * - `unreachable`: no usable response; a retry may succeed
  */
 export type OAuthProblemCode = 'denied' | 'ended' | 'client' | 'refused' | 'unreachable';

@@ -44,9 +44,9 @@ describe('exchanges of stored secrets', () => {
   let id: string;
 
   const call = async (method: string, path: string, body: object) => {
-    const answer = await service.call(method, `/v2/${acme.team}${path}`, { key: acme.key, body });
-    if (answer.status >= 300) throw new Error(answer.text);
-    return answer.body;
+    const response = await service.call(method, `/v2/${acme.team}${path}`, { key: acme.key, body });
+    if (response.status >= 300) throw new Error(response.text);
+    return response.body;
   };
   const create = async (value: object): Promise<string> => {
     const { config, ...rest } = exampleBody(okta);

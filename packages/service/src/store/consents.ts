@@ -7,7 +7,7 @@ import { consents as table } from './tables.js';
 export type Consent = InferSelectModel<typeof table>;
 
 /**
- * - `created`: no window has gone to the vendor yet
+ * - `created`: no window was sent to the vendor yet
  * - `opened`: the customer is at the vendor
  * - `redeeming`: the vendor has sent the customer back
  * - `granted`, `cancelled`, `failed`: how it ended

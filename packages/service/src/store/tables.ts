@@ -201,7 +201,7 @@ export const consents = pgTable('consents', {
 
 /** What clients may know of a secret that is a connected account. Dates in RFC 3339. */
 export interface SecretConsent {
-  /** Name of the account, if the vendor told it. */
+  /** Name of the account, if the vendor sent it. */
   account: string | null;
   connectedAt: string;
   /** Since when the vendor no longer accepts it. */

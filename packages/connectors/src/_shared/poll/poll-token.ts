@@ -29,7 +29,7 @@ export function withToken(
   return url && { ...call, url };
 }
 
-/** Returns the token that the last page hands out for the next poll. */
+/** Returns the token that the last page returns for the next poll. */
 export function handedOut(cursor: ContinueCursor, client: PollClient, response: PollResponse): string | undefined {
   if (!cursor.token) return undefined;
   const text = textAt(response.body, cursor.token.path);

@@ -3,7 +3,7 @@ import { setHeader, type Authentication, type Credentials } from '../signing.js'
 import { fieldOf, fillCredential } from './credentials.js';
 import { digestHeader, parseChallenge, type DigestChallenge } from './digest.js';
 
-/** Signs in with HTTP digest. The vendor answers the first request with a challenge. */
+/** Signs in with HTTP digest. The vendor responds to the first request with a challenge. */
 export function digestAuthentication(method: PollDigest, { config }: Credentials): Authentication {
   const user = fillCredential(method.user, config);
   const password = fillCredential(method.password, config);
