@@ -71,10 +71,9 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         operation: 'receiveSamlResponse',
         summary: 'Receive the response of an identity provider',
         errors: {
-          400: 'The form is not valid.',
+          400: 'The form or the response is not valid: unsigned, expired, accepted before, or for another service.',
           403: 'The identity provider refused the sign-in.',
           429: 'Too many requests from this address.',
-          502: 'The response is not valid: unsigned, expired, accepted before, or for another service.',
         },
         description:
           'The browser sends it from another site, so without the cookie of the sign-in. It is verified and continued on a page of the service, which compares both. Responses without a request are rejected.',
@@ -86,10 +85,10 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
       async ({ c, params, body }) => {
         await accessControl.countAnonymous(c);
         const connection = await store.ssoConnections.ofSignIn(params.id);
-        if (!connection) throw new SignInProblem('provider');
+        if (!connection) throw new SignInProblem('response');
         const identity = await connections.verify(connection, body.SAMLResponse);
         const isNew = await store.signIns.acceptAssertion(connection.id, identity.assertionId, identity.expiresAt);
-        if (!isNew) throw new SignInProblem('provider');
+        if (!isNew) throw new SignInProblem('response');
         const content = { connectionId: connection.id, identity: { ...identity } };
         const ticket = { purpose: 'saml', userId: null, content, seconds: CONTINUE_TTL };
         const token = await tokens.ticket(ticket);

@@ -158,7 +158,7 @@ function createConnections(
       try {
         return await saml.verify(connection, response);
       } catch (error) {
-        if (!(error instanceof SignInProblem) || error.code !== 'provider') throw error;
+        if (!(error instanceof SignInProblem) || error.code !== 'response') throw error;
         const next = await refreshed(connection, METADATA_MIN_AGE_MS);
         if (isSame(next.idp.certificates, connection.idp.certificates)) throw error;
         return saml.verify(next, response);

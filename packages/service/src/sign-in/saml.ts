@@ -99,7 +99,7 @@ export function createSaml(publicUrl: string): Saml {
         if (!profile || !assertion) throw new Error('no assertion');
         return read(connection, acsUrl(connection.id), profile.nameID, assertion);
       } catch (cause) {
-        throw new SignInProblem(cause instanceof SamlStatusError ? 'denied' : 'provider', { cause });
+        throw new SignInProblem(cause instanceof SamlStatusError ? 'denied' : 'response', { cause });
       }
     },
 

@@ -1,6 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { ApiError } from '../api-error.js';
 
+const NOT_CONFIRMED = 'Your identity provider did not confirm the sign-in. Start again, or ask your administrator.';
+
 /**
  * Why a sign-in failed. Pages show the sentence of each; the log contains the code.
  */
@@ -9,7 +11,9 @@ const problems = {
   used: [400, 'This link is not valid: it was used, replaced by a newer one, or has expired. Ask for a new one.'],
   credentials: [401, 'The e-mail address or the password is wrong.'],
   code: [401, 'The code is wrong, or it was used already. Wait for the next one.'],
-  provider: [502, 'Your identity provider did not confirm the sign-in. Start again, or ask your administrator.'],
+  provider: [502, NOT_CONFIRMED],
+  // The browser brought the response, so the fault is in the request, not with a server behind ours.
+  response: [400, NOT_CONFIRMED],
   unavailable: [503, 'Your identity provider does not respond. Try again later.'],
   denied: [403, 'Your identity provider refused the sign-in. Ask your administrator.'],
   unverified: [
