@@ -1,6 +1,6 @@
 /** Pages and cursors of a `poll` definition. */
 
-import type { PollField, PollPath, PollRequest } from './poll-request.js';
+import type { PollDuration, PollField, PollPath, PollRequest } from './poll-request.js';
 
 /** How pages end, besides a response without a token or link. */
 export interface PollEnd {
@@ -50,12 +50,17 @@ export type PollPagination =
   /** Page number. */
   | ({ kind: 'page'; parameter: string; first: number } & PollEnd & PollTotals);
 
+/**
+ * Setting with the time to start from, or with how far before now to start: `ago`. Empty: now, as without
+ * a start.
+ */
+export type PollStart = PollField | ({ ago: PollField } & PollDuration);
+
 export type PollCursor =
   /** Overlapping time windows. Records already seen in the overlap are not delivered again. */
   | {
       kind: 'time';
-      /** Setting with the start time. Absent or empty: now. */
-      start?: PollField;
+      start?: PollStart;
       /** Seconds by which each window reaches back, so that late records are found. */
       overlap_seconds: number;
       /**
@@ -84,7 +89,7 @@ export type PollCursor =
    * The vendor returns a next link or token even if there are no more records; the next poll
    * continues there. If it has expired, reading continues from the newest record, as with `time`.
    */
-  | { kind: 'link'; start?: PollField; overlap_seconds: number; retention_seconds?: number; seen?: number }
+  | { kind: 'link'; start?: PollStart; overlap_seconds: number; retention_seconds?: number; seen?: number }
   /**
    * The vendor returns a token that stays valid, such as a stream position or a delta link; the
    * next poll continues there. If it has expired, reading starts over.

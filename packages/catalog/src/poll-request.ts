@@ -23,6 +23,12 @@ export type PollField = string;
  */
 export type PollTimeForm = string;
 
+/** Length of time that a setting contains: a number in `unit`, or a text such as `24h` or `1h30m`. */
+export interface PollDuration {
+  /** Unit of a number. A text may state its own: `s`, `m`, `h`, `d` or `w`. */
+  unit?: 'seconds' | 'minutes' | 'hours' | 'days';
+}
+
 /**
  * JSON whose strings are templates. A string that is one placeholder and nothing else becomes its
  * value with the value's type: a number, a boolean, a list. `{{...|text}}` and `{{...|number}}` convert

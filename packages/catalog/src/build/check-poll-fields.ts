@@ -8,7 +8,7 @@ import type { VisitedField } from './walk.js';
 
 type Add = (pointer: string, message: string) => void;
 
-const fieldAt = (fields: readonly VisitedField[], pointer: string): VisitedField | undefined =>
+export const fieldAt = (fields: readonly VisitedField[], pointer: string): VisitedField | undefined =>
   fields.find(
     ({ path, field, inRow }) =>
       !inRow && (path === pointer || (isUnion(field) && pointer === `${path}/${discriminatorOf(field)}`)),

@@ -8,6 +8,7 @@ import { checkAuthentication } from './check-poll-authentication.js';
 import { checkConnection } from './check-poll-connection.js';
 import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
+import { checkValues } from './check-poll-values.js';
 import { templatesWithNames, TIMES } from './poll-names.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
@@ -75,6 +76,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   }
   checkAddresses(poll, fields, add);
   checkListSettings(poll, fields, add);
+  checkValues(poll, fields, add);
   checkConnection(fields, add);
   checkAuthentication(
     poll.authentication,

@@ -1,7 +1,8 @@
 /** Shape of pages and cursors of a `poll` definition: see `src/poll-pages.ts`. */
+import { isPlain } from '../validate/objects.js';
 import { name, parameter, path, setting } from './poll-primitives.js';
 import { request } from './poll-request-shape.js';
-import { kinds, object, text, whole, word, yes } from './shape.js';
+import { kinds, object, text, whole, word, yes, type Shape } from './shape.js';
 
 const pageKind = word(
   'none',
@@ -33,13 +34,16 @@ export const pagination = kinds({
 const cursorKind = word('time', 'link', 'continue', 'id', 'none');
 const overlap = { overlap_seconds: whole(0, 604_800) };
 const seen = whole(1, 100_000);
+const unit = word('seconds', 'minutes', 'hours', 'days');
+const start: Shape = (value, pointer, complain) =>
+  (isPlain(value) ? object({ ago: setting }, { unit }) : setting)(value, pointer, complain);
 const retention = { retention_seconds: whole(3_600, 315_360_000) };
 
 export const cursor = kinds({
   time: object(
     { kind: cursorKind, ...overlap },
     {
-      start: setting,
+      start,
       order: word('ascending', 'descending'),
       longest_seconds: whole(60, 31_536_000),
       whole_days: yes,
@@ -48,7 +52,7 @@ export const cursor = kinds({
       resume: word('again'),
     },
   ),
-  link: object({ kind: cursorKind, ...overlap }, { start: setting, ...retention, seen }),
+  link: object({ kind: cursorKind, ...overlap }, { start, ...retention, seen }),
   continue: object(
     { kind: cursorKind },
     {

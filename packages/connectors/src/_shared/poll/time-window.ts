@@ -1,6 +1,7 @@
 import type { PollCursor, PollStream } from '@connector-frame/catalog/types';
 import { failed } from '../connection-test/outcome.js';
 import { text } from '../read.js';
+import { readDuration } from './duration.js';
 import { PollError } from './poll-error.js';
 import type { StreamState } from './state.js';
 import { usesPlaceholder } from './template.js';
@@ -17,9 +18,22 @@ const QUIET_MS = 86_400_000;
  */
 export const CLOCK_SKEW_MS = 300_000;
 
-/** Returns the start time that is configured, if any. @throws PollError `invalid_config` */
-function configuredStart(cursor: PollCursor, config: { settings: Record<string, unknown> }): number | undefined {
+/**
+ * Returns the start time that is configured, if any. One that is relative to now is not fixed:
+ * without `now`, there is none.
+ *
+ * @throws PollError `invalid_config`
+ */
+function configuredStart(
+  cursor: PollCursor,
+  config: { settings: Record<string, unknown> },
+  now?: number,
+): number | undefined {
   const field = 'start' in cursor ? cursor.start : undefined;
+  if (typeof field === 'object') {
+    const ago = readDuration(config, field.ago, field.unit);
+    return now === undefined || ago === undefined ? undefined : now - ago;
+  }
   const given = field === undefined ? undefined : text(config, ...field.split('/').slice(1));
   if (given === undefined) return undefined;
   const start = Date.parse(given);
@@ -39,7 +53,7 @@ export function firstWindowStart(
   config: { settings: Record<string, unknown> },
   startedAt: number,
 ): number {
-  return configuredStart(cursor, config) ?? startedAt - Math.min(overlapOf(cursor), CLOCK_SKEW_MS);
+  return configuredStart(cursor, config, startedAt) ?? startedAt - Math.min(overlapOf(cursor), CLOCK_SKEW_MS);
 }
 
 /**
