@@ -3,7 +3,7 @@ import type { Egress } from '@connector-frame/engine/connector-api';
 import { statusFailure, unexpected, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, type Failure } from '../_shared/connection-test/outcome.js';
 import { failureOfCode } from './error-responses.js';
-import { element } from './xml.js';
+import { element } from '../_shared/xml-elements.js';
 
 export interface Credentials {
   accessKey: string;

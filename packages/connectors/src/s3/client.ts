@@ -1,12 +1,12 @@
 import { type Clock, ConnectorError, type Egress, type TesterConfig } from '@connector-frame/engine/connector-api';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { retryAfter } from '../_shared/output/failures.js';
-import { toConnectorError, toNetworkError } from './connector-error.js';
+import { toConnectorError, toNetworkError } from '../_shared/objects/connector-error.js';
 import { failureOfResponse } from './error-responses.js';
 import { credentialsFor, request, type RequestOptions } from './bucket.js';
 import { readBucketConfig, type AwsEndpoint, type BucketConfig } from './config.js';
 import type { Credentials } from './assume-role.js';
-import { element } from './xml.js';
+import { element } from '../_shared/xml-elements.js';
 
 /** Milliseconds until role credentials are renewed. They are valid for 15 minutes. */
 const RENEW_MS = 10 * 60_000;
@@ -40,10 +40,12 @@ export class BucketClient {
   /** Signing keys by credentials and day. */
   readonly #signing = new Map<string, ArrayBuffer>();
   readonly #options: ClientOptions;
+  readonly subject: Subject;
 
   /** @throws ConnectorError `invalid_config`, permanent */
   constructor(options: ClientOptions) {
     this.#options = options;
+    this.subject = options.subject;
     const bucketConfig = readBucketConfig(options.config, options.aws);
     if ('ok' in bucketConfig)
       throw new ConnectorError('invalid_config', toConnectorError(bucketConfig).message, 'permanent');
@@ -75,7 +77,8 @@ export class BucketClient {
    */
   problem({ response, body }: ErrorResponse, rights: string): ConnectorError {
     const { status } = response;
-    const { subject, clock } = this.#options;
+    const { subject } = this;
+    const { clock } = this.#options;
     const afterMs = retryAfter(response.headers, clock.now());
     if (status === 429 || (status === 503 && (afterMs !== undefined || element(body, 'Code') === 'SlowDown')))
       return toConnectorError(statusFailure(429, subject), afterMs);
@@ -88,7 +91,8 @@ export class BucketClient {
     good: readonly number[],
     { signal, ...options }: RequestOptions,
   ): Promise<Response | ErrorResponse> {
-    const { egress, subject } = this.#options;
+    const { subject } = this;
+    const { egress } = this.#options;
     try {
       const { url, region, verifyTls } = this.#config;
       const credentials = await this.#credentials(signal);

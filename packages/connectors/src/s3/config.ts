@@ -1,83 +1,9 @@
-import { ConnectorError, type TesterConfig } from '@connector-frame/engine/connector-api';
+import type { TesterConfig } from '@connector-frame/engine/connector-api';
 import type { Subject } from '../_shared/connection-test/failures.js';
 import { failed, missing, type Failure } from '../_shared/connection-test/outcome.js';
-import { at, text, texts } from '../_shared/read.js';
+import { at, text } from '../_shared/read.js';
 import type { Credentials } from './assume-role.js';
 import type { Bucket } from './bucket.js';
-import { FORMATS, type FormatOptions } from '../_shared/formats/index.js';
-import { LAYOUTS, type Layout } from './object-key.js';
-import type { Compression } from '../_shared/unpack.js';
-
-/** Parsed settings of an input. */
-export interface InputSettings extends FormatOptions {
-  prefix: string;
-  compression: Compression;
-  layout: Layout | undefined;
-  /** Returns whether to read an object, by its full key. */
-  matches: (key: string) => boolean;
-  /**
-   * Skips objects older than this, in milliseconds since the epoch. Absent: the time of the first
-   * listing.
-   */
-  since: number | undefined;
-}
-
-const COMPRESSIONS = ['auto', 'gzip', 'none'] as const;
-
-/**
- * Parses the settings.
- * @throws ConnectorError `invalid_config`, permanent
- */
-export function readInputSettings(settings: Record<string, unknown>): InputSettings {
-  const start = text(settings, 'backfill_start_time');
-  const since = start === undefined ? undefined : Date.parse(start);
-  if (Number.isNaN(since)) throw invalid('The start time is not a valid date and time.');
-  return {
-    prefix: text(settings, 'prefix') ?? '',
-    format: oneOf(FORMATS, text(settings, 'format'), 'jsonl', 'This file format is not supported.'),
-    columns: texts(settings, 'schema'),
-    location: text(settings, 'record_location'),
-    compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not supported.'),
-    layout: oneOf(
-      [...LAYOUTS, undefined],
-      text(settings, 'partition_format'),
-      undefined,
-      'This folder layout is not supported.',
-    ),
-    matches: readFilter(settings),
-    since,
-  };
-}
-
-/**
- * Returns `given` if it is one of `values`, or `fallback` if it is absent.
- * @throws ConnectorError for another value
- */
-export function oneOf<T extends string | undefined>(
-  values: readonly T[],
-  given: string | undefined,
-  fallback: T,
-  message: string,
-): T {
-  if (given === undefined) return fallback;
-  const found = values.find((value) => value === given);
-  if (found === undefined) throw invalid(message);
-  return found;
-}
-
-export const invalid = (message: string): ConnectorError => new ConnectorError('invalid_config', message, 'permanent');
-
-function readFilter(settings: Record<string, unknown>): (key: string) => boolean {
-  const value = text(settings, 'key_filter', 'filter', 'value');
-  if (text(settings, 'key_filter', 'type') !== 'filter' || value === undefined) return () => true;
-  const included = text(settings, 'key_filter', 'filter', 'mode') !== 'exclude';
-  const operator = text(settings, 'key_filter', 'filter', 'operator');
-  return (key) => {
-    if (operator === 'contains') return key.includes(value) === included;
-    if (operator === 'starts_with') return key.startsWith(value) === included;
-    return key.endsWith(value) === included;
-  };
-}
 
 /**
  * Returns the origin of an AWS service in a region: `https://s3.eu-west-1.amazonaws.com`. Tests

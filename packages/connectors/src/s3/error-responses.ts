@@ -1,6 +1,6 @@
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, type Failure } from '../_shared/connection-test/outcome.js';
-import { element } from './xml.js';
+import { element } from '../_shared/xml-elements.js';
 
 const ACCESS_KEY = '/secrets/access_key';
 const SECRET_KEY = '/secrets/secret_key';

@@ -1,37 +1,7 @@
 import { ConnectorError } from '@connector-frame/engine/connector-api';
 import type { BucketClient } from './client.js';
-import { elements } from './xml.js';
-
-/** An object in a listing. */
-export interface Listed {
-  key: string;
-  /** Without quotes. Changes with the content. */
-  etag: string;
-  /**
-   * When the object was written, in milliseconds since the epoch. For a multipart upload, when it
-   * started.
-   */
-  time: number;
-  size: number;
-}
-
-export interface ListedPage {
-  objects: readonly Listed[];
-  /** The storage's time, in milliseconds since the epoch. */
-  at: number;
-}
-
-export interface Listing {
-  prefix: string;
-  /** Lists only keys after this one. */
-  startAfter?: string;
-  signal: AbortSignal;
-  now: () => number;
-}
-
-/** Maximum bytes of a response: 1,000 keys of 3,000 bytes each, plus the XML around them. */
-const MAX_LISTING = 8 * 1024 * 1024;
-const LISTING_MS = 60_000;
+import { LIST_TIMEOUT_MS, MAX_LISTING, type Listed, type ListedPage, type Listing } from '../_shared/objects/store.js';
+import { elements } from '../_shared/xml-elements.js';
 
 /**
  * Lists all objects under a prefix, in key order, up to 1,000 per page.
@@ -40,7 +10,8 @@ const LISTING_MS = 60_000;
  */
 export async function* listObjects(
   client: BucketClient,
-  { prefix, startAfter, signal, now }: Listing,
+  { prefix, startAfter, signal }: Listing,
+  now: () => number,
 ): AsyncGenerator<ListedPage, void, void> {
   let token: string | undefined;
   do {
@@ -55,7 +26,7 @@ export async function* listObjects(
     const response = await client.send('GET', `?${queryOf(query)}`, [200], {
       signal,
       maxBytes: MAX_LISTING,
-      timeoutMs: LISTING_MS,
+      timeoutMs: LIST_TIMEOUT_MS,
     });
     if ('isError' in response)
       throw client.problem(response, 'It needs s3:ListBucket on the bucket and s3:GetObject on its objects.');

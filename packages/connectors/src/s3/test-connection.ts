@@ -6,7 +6,7 @@ import type { Tester } from '@connector-frame/engine/connector-api';
 import { failureOfResponse } from './error-responses.js';
 import { openBucket, request } from './bucket.js';
 import { awsEndpoint, storage } from './config.js';
-import { element } from './xml.js';
+import { element } from '../_shared/xml-elements.js';
 
 /**
  * Creates a tester that lists one object under the prefix.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { Listed } from './list-objects.js';
+import type { Listed } from './store.js';
 
 /**
  * How long after its timestamp an object may become visible, in milliseconds. A multipart upload

@@ -1,5 +1,5 @@
 import type { DataRecord, Page, Unreadable } from '@connector-frame/engine/connector-api';
-import type { Found } from '../_shared/formats/index.js';
+import type { Found } from '../formats/index.js';
 import type { ObjectCursor } from './object-cursor.js';
 
 const MAX_RECORDS = 1_000;

@@ -1,7 +1,6 @@
-import type { BucketClient } from './client.js';
-import { listObjects, type Listed } from './list-objects.js';
-import { folderOf, isInLayout, type Layout } from './object-key.js';
+import { folderOf, isInLayout, type Layout } from './layout.js';
 import { isAfter } from './object-cursor.js';
+import type { Listed, ObjectStore } from './store.js';
 
 /** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;
@@ -22,7 +21,7 @@ export interface FoundObjects {
 }
 
 export interface ObjectFinderOptions {
-  client: BucketClient;
+  store: ObjectStore;
   prefix: string;
   layout: Layout | undefined;
   matches: (key: string) => boolean;
@@ -48,7 +47,7 @@ export class ObjectFinder {
    * @throws ConnectorError
    */
   async find(isSelected: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<FoundObjects> {
-    const { client, prefix, layout, matches, now } = this.#options;
+    const { store, prefix, layout, matches, now } = this.#options;
     const startAfter =
       layout && this.#inOrder && this.#fullListingAt !== undefined && now() - this.#fullListingAt < FULL_LISTING_MS
         ? `${prefix}${folderOf(layout, now() - 2 * DAY)}`
@@ -58,10 +57,9 @@ export class ObjectFinder {
     let at: number | undefined;
     let inOrder = layout !== undefined;
     this.requests = 0;
-    for await (const page of listObjects(client, {
+    for await (const page of store.list({
       prefix,
       signal,
-      now,
       ...(startAfter !== undefined && { startAfter }),
     })) {
       this.requests += 1;

@@ -4,8 +4,8 @@ import {
   type FailureKind,
   type TestFailureReason,
 } from '@connector-frame/engine/connector-api';
-import { unreachable, type Subject } from '../_shared/connection-test/failures.js';
-import type { Failure } from '../_shared/connection-test/outcome.js';
+import { unreachable, type Subject } from '../connection-test/failures.js';
+import type { Failure } from '../connection-test/outcome.js';
 
 /** Failures that last until a user changes something. */
 const permanent: ReadonlySet<TestFailureReason> = new Set([

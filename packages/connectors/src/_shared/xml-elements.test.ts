@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { element, elements } from './xml.js';
+import { element, elements } from './xml-elements.js';
 
 const inError = (inner: string): string => `<?xml version="1.0"?>\n<Error>${inner}</Error>`;
 

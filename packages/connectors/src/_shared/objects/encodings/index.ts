@@ -1,5 +1,5 @@
-import { at, text, texts } from '../../_shared/read.js';
-import { invalid } from '../config.js';
+import { at, text, texts } from '../../read.js';
+import { invalidConfig } from '../../output/send.js';
 import type { Encoding } from './encoding.js';
 import { createParquetEncoding } from './parquet.js';
 import { createArrayEncoding, createDelimitedEncoding, createLineEncoding } from './text.js';
@@ -13,7 +13,7 @@ export type { Encoding } from './encoding.js';
 export function readEncoding(settings: Record<string, unknown>): Encoding {
   const format = at(settings, 'format_config');
   const compression = text(settings, 'compression') ?? 'gzip';
-  if (compression !== 'gzip' && compression !== 'none') throw invalid('This compression is not supported.');
+  if (compression !== 'gzip' && compression !== 'none') throw invalidConfig('This compression is not supported.');
   const gzip = compression === 'gzip';
   switch (text(format, 'Format') ?? 'json') {
     case 'json':
@@ -23,7 +23,7 @@ export function readEncoding(settings: Record<string, unknown>): Encoding {
     case 'delimited':
       return readDelimited(at(format, 'delimited_format'), gzip);
     default:
-      throw invalid('This file format is not supported.');
+      throw invalidConfig('This file format is not supported.');
   }
 }
 
@@ -36,7 +36,7 @@ function readJson(format: unknown, gzip: boolean): Encoding {
     case 'nested':
       return createArrayEncoding(gzip, text(format, 'key') ?? 'records');
     default:
-      throw invalid('This JSON layout is not supported.');
+      throw invalidConfig('This JSON layout is not supported.');
   }
 }
 
@@ -45,7 +45,7 @@ function readDelimited(format: unknown, gzip: boolean): Encoding {
   const delimiter = at(format, 'delimiter');
   const fields = texts(format, 'headers');
   if (typeof delimiter !== 'string' || delimiter === '' || /["\r\n]/.test(delimiter))
-    throw invalid('Enter a delimiter other than a quote or a line break.');
-  if (fields.length === 0) throw invalid('Enter the columns to write.');
+    throw invalidConfig('Enter a delimiter other than a quote or a line break.');
+  if (fields.length === 0) throw invalidConfig('Enter the columns to write.');
   return createDelimitedEncoding(gzip, delimiter.replaceAll('\\t', '\t'), fields);
 }

@@ -1,6 +1,5 @@
-import type { BucketClient } from './client.js';
-import type { Listed } from './list-objects.js';
 import { readObject } from './read-object.js';
+import type { Listed, ObjectStore } from './store.js';
 
 const AHEAD = 8;
 /** Maximum bytes of an object to prefetch; larger ones are streamed in their turn. */
@@ -14,12 +13,12 @@ export class ReadAhead {
   readonly #fetched = new Map<number, Promise<Uint8Array[]>>();
   /** All objects before this index have been considered for prefetching. */
   #next = 0;
-  readonly #client: BucketClient;
+  readonly #store: ObjectStore;
   readonly #objects: readonly Listed[];
   readonly #signal: AbortSignal;
 
-  constructor(client: BucketClient, objects: readonly Listed[], signal: AbortSignal) {
-    this.#client = client;
+  constructor(store: ObjectStore, objects: readonly Listed[], signal: AbortSignal) {
+    this.#store = store;
     this.#objects = objects;
     this.#signal = signal;
   }
@@ -34,13 +33,13 @@ export class ReadAhead {
     const fetched = this.#fetched.get(index);
     this.#fetched.delete(index);
     if (fetched) yield* await fetched;
-    else if (object) yield* readObject(this.#client, object, this.#signal);
+    else if (object) yield* readObject(this.#store, object, this.#signal);
   }
 
   #fetch(index: number): void {
     const object = this.#objects[index];
     if (!object || object.size > MAX_SIZE) return;
-    const fetching = collect(readObject(this.#client, object, this.#signal));
+    const fetching = collect(readObject(this.#store, object, this.#signal));
     // Avoids an unhandled rejection; `read` reports the error if the object is read.
     fetching.catch(() => undefined);
     this.#fetched.set(index, fetching);

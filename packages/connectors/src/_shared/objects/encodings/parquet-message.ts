@@ -1,4 +1,4 @@
-import { invalid } from '../config.js';
+import { invalidConfig } from '../../output/send.js';
 import type { SchemaElement } from './parquet-columns.js';
 
 const types: Readonly<Record<string, SchemaElement['type']>> = {
@@ -37,17 +37,17 @@ const FIELD = /^(required|optional)\s+(\w+)\s+([^\s();={}]+)\s*(?:\(\s*(\w+(?:\s
 export function parseMessage(text: string): SchemaElement[] {
   const body = /^\s*message\s+[^\s{]+\s*\{([^]*)\}\s*$/i.exec(text)?.[1];
   if (body === undefined)
-    throw invalid('The Parquet schema must read like: message event { optional binary time (STRING); }');
+    throw invalidConfig('The Parquet schema must read like: message event { optional binary time (STRING); }');
   if (/[{}]|\b(?:repeated|group)\b/i.test(body))
-    throw invalid('The Parquet schema may contain flat columns only: declare nested values as binary (JSON).');
+    throw invalidConfig('The Parquet schema may contain flat columns only: declare nested values as binary (JSON).');
   const fields = body
     .split(';')
     .map((field) => field.trim())
     .filter((field) => field !== '')
     .map(parseField);
   const names = new Set(fields.map(({ name }) => name));
-  if (fields.length === 0) throw invalid('The Parquet schema has no column.');
-  if (names.size < fields.length) throw invalid('The Parquet schema has two columns with the same name.');
+  if (fields.length === 0) throw invalidConfig('The Parquet schema has no column.');
+  if (names.size < fields.length) throw invalidConfig('The Parquet schema has two columns with the same name.');
   return fields;
 }
 
@@ -56,7 +56,7 @@ function parseField(text: string): SchemaElement {
   const type = types[written.toLowerCase()];
   const [base, converted] = annotations[annotation?.replace(/\s/g, '').toUpperCase() ?? ''] ?? [];
   if (type === undefined || (annotation !== undefined && base !== type))
-    throw invalid('A column of the Parquet schema has an unsupported type.');
+    throw invalidConfig('A column of the Parquet schema has an unsupported type.');
   return {
     name,
     type,
