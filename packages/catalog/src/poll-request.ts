@@ -86,7 +86,8 @@ export interface PollRequest {
   /** In place of the definition's `base_url`. */
   base_url?: PollAddress;
   /**
-   * Appended to `base_url`. Each interpolated value is one path segment. Empty: the address itself,
+   * Appended to `base_url`. Each interpolated value is one path segment; of `{{each|path}}`, slashes
+   * are kept. Empty: the address itself,
    * with the query of a URL setting.
    */
   path: PollTemplate;

@@ -4,8 +4,8 @@ import type { PollPagination } from './poll-pages.js';
 import type { PollField, PollPath, PollRequest } from './poll-request.js';
 
 /**
- * What a stream is read for, once for each entry. `{{each}}` is its ID or value. Each entry has its
- * own cursor.
+ * What a stream is read for, once for each entry. `{{each}}` is its ID or value, and
+ * `{{each/region}}` a value of an entry that is an object. Each entry has its own cursor.
  */
 export type PollEach =
   /**
@@ -14,14 +14,16 @@ export type PollEach =
    */
   | (PollRequest & {
       records: { path: PollPath; id: PollPath };
+      /** List setting whose values are used instead, unless it is empty. */
+      setting?: PollField;
       page_size: number;
       pagination: PollPagination;
       /** Seconds for which the list is not read again. Default 0: it is read with each poll. */
       refresh_seconds?: number;
       each?: PollEach;
     })
-  /** The values of a list setting, or of one value. */
-  | { setting: PollField }
+  /** The values of a list setting, or of one value. `id`: the ID of entries that are objects. */
+  | { setting: PollField; id?: PollPath }
   | { values: readonly string[] };
 
 /**

@@ -1,6 +1,7 @@
 /** Consistency of addresses and list settings in a `poll` definition. */
 import type { PollDefinition } from '../types.js';
-import { joinPointer } from '../validate/pointer.js';
+import { isPlain } from '../validate/objects.js';
+import { getAt, joinPointer } from '../validate/pointer.js';
 import { discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from '../validate/schema.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { oneOf } from './problem.js';
@@ -72,8 +73,10 @@ const isChoice = (value: unknown): value is Choice => typeof value === 'object' 
 export function checkListSettings(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
   for (const { pointer, text } of textsIn(poll, '')) {
     const inBody = /\/(?:body|graphql\/variables)\//.test(pointer) && /^\{\{[^{}]*\}\}$/.test(text);
-    if (/\{\{[^{}]*\|[^{}]*\}\}/.test(text) && !inBody)
+    if (/\{\{[^{}]*\|(?:text|number)\}\}/.test(text) && !inBody)
       add(pointer, 'converts a value: only a placeholder that stands alone in a body has a type');
+    if (/\{\{[^{}]*\|path\}\}/.test(text) && (inBody || !pointer.endsWith('/path')))
+      add(pointer, 'keeps slashes with "|path": only in a "path" would they be encoded');
     for (const path of inBody ? [] : placeholdersIn(text)) {
       const field = path.startsWith('/settings/') ? fields.find((each) => each.path === path)?.field : undefined;
       if (!field) continue;
@@ -81,6 +84,13 @@ export function checkListSettings(poll: PollDefinition, fields: readonly Visited
         add(pointer, `names ${path}, which is a list: use { "list": "${path}", "join": "," } or leave "join" out`);
       else if (isGroup(field) || isMap(field) || isUnion(field))
         add(pointer, `names ${path}, which has fields of its own: name one of them`);
+    }
+    if (pointer.endsWith('/each/setting')) {
+      const each = getAt(poll, pointer.slice(0, -'/setting'.length));
+      const field = fields.find(({ path, inRow }) => !inRow && path === text)?.field;
+      const inRows = field !== undefined && isList(field) && isGroup(field.items);
+      if (inRows !== (isPlain(each) && 'id' in each))
+        add(pointer, `${inRows ? 'needs' : 'takes no'} "id": the entries of ${text} are ${inRows ? '' : 'no '}objects`);
     }
     if (/\/(?:query|form)\/[^/]+\/list$/.test(pointer)) {
       const field = fields.find((each) => each.path === text)?.field;

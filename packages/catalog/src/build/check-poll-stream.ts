@@ -45,9 +45,11 @@ export function checkStream(stream: PollStream, add: Add): void {
 }
 
 function checkEach(each: PollEach, used: ReadonlySet<string>, add: Add): void {
-  if (!used.has('each')) add('/each', 'is read, but nothing says {{each}}');
+  if (![...used].some((name) => /^each(?:\/|$)/.test(name))) add('/each', 'is read, but nothing says {{each}}');
   for (let [at, list]: [string, PollEach | undefined] = ['/each', each]; list && 'path' in list;) {
     checkRequest(list, below(add, at));
+    if (list.each && list.setting !== undefined)
+      add(`${at}/setting`, 'has values without a parent: leave out "setting" or "each"');
     if (list.each) {
       if (!namesIn(templatesOf(list)).has('parent')) add(at, 'is read for each parent, but does not say {{parent}}');
       if (isNested(list.each)) add(`${at}/each/each`, 'is a third level: only two are read');

@@ -9,7 +9,7 @@ import { checkConnection } from './check-poll-connection.js';
 import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
 import { checkValues } from './check-poll-values.js';
-import { templatesWithNames, TIMES } from './poll-names.js';
+import { isNamed, templatesWithNames, TIMES } from './poll-names.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { oneOf, type Problem } from './problem.js';
@@ -93,7 +93,7 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
         if (placeholder.startsWith('/') || (placeholder === 'item' && pointer.endsWith('/item'))) continue;
         const [name = '', ...rest] = placeholder.split(':');
         const form = rest.length > 0 ? rest.join(':') : undefined;
-        if (!names.includes(name))
+        if (!isNamed(name, names))
           add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...names])}`);
         else if (form !== undefined && !(TIMES.includes(name) && isTimeForm(form, 'request')))
           add(pointer, `{{${placeholder}}}: only a time has a form, one of ${oneOf(TIME_FORMS)}`);

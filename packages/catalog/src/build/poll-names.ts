@@ -2,6 +2,8 @@
 import type { PollEach, PollStream } from '../types.js';
 
 export const TIMES = ['since', 'until'];
+/** Stands for the fields of an entry: `each/region`. */
+const ENTRY_FIELDS = 'each/...';
 
 interface Templates {
   /** Relative to the stream. */
@@ -12,7 +14,7 @@ interface Templates {
 
 /** Returns the parts of a stream with the names that the templates in each may use. */
 export function templatesWithNames({ each, detail, job, cursor, prepare, ...stream }: PollStream): Templates[] {
-  const entry = each ? ['each', ...(isNested(each) ? ['parent'] : [])] : [];
+  const entry = each ? ['each', ...(hasFields(each) ? [ENTRY_FIELDS] : []), ...(isNested(each) ? ['parent'] : [])] : [];
   const times = cursor.kind === 'time' ? TIMES : cursor.kind === 'link' ? ['since'] : [];
   const after = cursor.kind === 'id' && cursor.order === undefined ? ['after'] : [];
   const base = ['page_size', ...entry, ...times];
@@ -36,5 +38,13 @@ function entryTemplates(each: PollEach, pointer: string): Templates[] {
     ...(outer ? entryTemplates(outer, `${pointer}/each`) : []),
   ];
 }
+
+/** Whether entries are objects. The values of a setting that replaces a list are not. */
+const hasFields = (each: PollEach): boolean =>
+  'path' in each ? each.setting === undefined : 'id' in each && each.id !== undefined;
+
+/** Whether a placeholder is one of `names`. */
+export const isNamed = (name: string, names: readonly string[]): boolean =>
+  names.includes(name) || (/^each\/./.test(name) && names.includes(ENTRY_FIELDS));
 
 export const isNested = (each: PollEach): boolean => 'path' in each && each.each !== undefined;

@@ -9,13 +9,13 @@ const value = text(/^[^\r\n]+$/, 'a text in one line');
 
 export const each: Shape = (found, pointer, complain) => {
   const shape =
-    isPlain(found) && 'setting' in found
-      ? object({ setting })
+    isPlain(found) && 'setting' in found && !('path' in found)
+      ? object({ setting }, { id: path })
       : isPlain(found) && 'values' in found
         ? object({ values: list(value) })
         : object(
             { ...request.required, page_size: whole(1, 10_000), records: object({ path, id: path }), pagination },
-            { ...request.optional, refresh_seconds: whole(60, 86_400), each },
+            { ...request.optional, setting, refresh_seconds: whole(60, 86_400), each },
           );
   shape(found, pointer, complain);
 };

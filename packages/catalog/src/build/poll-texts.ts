@@ -11,4 +11,4 @@ export function* textsIn(value: unknown, pointer: string): Generator<{ pointer: 
 
 /** Returns the names inside `{{...}}`, without the type that a value is converted to. */
 export const placeholdersIn = (text: string): string[] =>
-  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner.replace(/\|(?:text|number)$/, ''));
+  [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner.replace(/\|(?:text|number|path)$/, ''));

@@ -49,9 +49,22 @@ function segment(value: string, subject: Subject): string {
   return encodeURIComponent(value);
 }
 
+/** Encodes a value as segments of a path. A slash at its beginning or end adds none. */
+const segments = (value: string, subject: Subject): string =>
+  value
+    .replaceAll(/^\/+|\/+$/g, '')
+    .split('/')
+    .map((each) => {
+      if (each === '') throw noAddress(subject);
+      return segment(each, subject);
+    })
+    .join('/');
+
 /** Builds the URL of a request relative to `base`. @throws PollError `invalid_config` */
 export function addressOf(base: URL, request: PollRequest, values: Values, subject: Subject): URL {
-  const path = fill(request.path, values, (value) => segment(value, subject));
+  const path = fill(request.path, values, (value, isPath) =>
+    isPath ? segments(value, subject) : segment(value, subject),
+  );
   if (path === undefined) throw noAddress(subject);
   const url = request.path === '' ? new URL(base) : new URL(base.origin + base.pathname.replace(/\/+$/, '') + path);
   for (const [name, value] of parametersOf(request.query, values)) url.searchParams.append(name, value);

@@ -1,11 +1,13 @@
-import type { ConnectorConfig, PollEach } from '@connector-frame/catalog/types';
+import type { ConnectorConfig, PollEach, PollStream } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
+import type { JsonValue } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollClient } from './client.js';
 import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsOf } from './records.js';
+import { jsonOf, type Values } from './template.js';
 
 /** What a stream is read for. */
 export interface Entry {
@@ -13,6 +15,8 @@ export interface Entry {
   id: string;
   /** ID of the entry that it belongs to. */
   parent?: string;
+  /** Of an entry that is an object: the values that requests use, by their pointers. */
+  fields?: Readonly<Record<string, JsonValue>>;
 }
 
 /** Maximum number of entries to keep cursors for. */
@@ -20,41 +24,84 @@ const MAX_ENTRIES = 2_000;
 /** Maximum number of pages of a list, which may be empty. */
 const MAX_PAGES = 1_000;
 
+/** Returns what the placeholders of a stream and its requests stand for. */
+export const entryValues = (entry: Entry | undefined): Pick<Values, 'each' | 'parent' | 'entry'> => ({
+  ...(entry && { each: entry.id }),
+  ...(entry?.parent !== undefined && { parent: entry.parent }),
+  ...(entry?.fields && { entry: entry.fields }),
+});
+
 /**
  * Returns the entries that a stream is read for: from settings, fixed values, or all pages of lists.
  *
  * @throws PollError
  */
-export async function readEntries(
-  each: PollEach,
+export function readEntries(
+  stream: PollStream & { each: PollEach },
   client: PollClient,
   config: ConnectorConfig,
   signal: AbortSignal,
 ): Promise<Entry[]> {
+  const names = JSON.stringify(stream).matchAll(/\{\{each(\/[^{}|]+)/g);
+  return entriesOf(stream.each, {
+    client,
+    config,
+    signal,
+    fields: [...new Set([...names].map(([, name = '']) => name))],
+  });
+}
+
+interface Reading {
+  client: PollClient;
+  config: ConnectorConfig;
+  signal: AbortSignal;
+  /** Pointers of the values to keep of each entry. */
+  fields: readonly string[];
+}
+
+async function entriesOf(each: PollEach, reading: Reading): Promise<Entry[]> {
   if ('values' in each) return each.values.map((id) => ({ id }));
-  if ('setting' in each) return settingValues(getAt(config, each.setting)).map((id) => ({ id }));
-  if (!each.each) return (await listIds(each, client, config, undefined, signal)).map((id) => ({ id }));
+  const given = each.setting === undefined ? [] : [getAt(reading.config, each.setting)].flat();
+  if (!('path' in each)) return unique(given, each.id ?? '', reading);
+  const chosen = unique(given, '', reading);
+  if (chosen.length > 0) return chosen;
+  if (!each.each) return readList(each, undefined, reading);
   const entries: Entry[] = [];
-  for (const { id: parent } of await readEntries(each.each, client, config, signal)) {
-    for (const id of await listIds(each, client, config, parent, signal)) entries.push({ id, parent });
-    if (entries.length > MAX_ENTRIES) throw tooMany(client);
+  for (const { id: parent } of await entriesOf(each.each, { ...reading, fields: [] })) {
+    for (const entry of await readList(each, parent, reading)) entries.push({ ...entry, parent });
+    if (entries.length > MAX_ENTRIES) throw tooMany(reading.client);
   }
   return entries;
 }
 
-function settingValues(value: unknown): string[] {
-  const texts = [value].flat().flatMap((each) => (typeof each === 'string' || typeof each === 'number' ? [each] : []));
-  return [...new Set(texts.map((each) => String(each).trim()).filter((each) => each !== ''))];
+/** Returns the entries among values or objects, each ID once. */
+function unique(found: readonly unknown[], path: string, { fields }: Reading): Entry[] {
+  const entries = new Map<string, Entry>();
+  for (const each of found) {
+    const value: unknown = getAt(each, path);
+    const id = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+    if (id !== '' && !entries.has(id))
+      entries.set(id, { id, ...(fields.length > 0 && { fields: picked(each, fields) }) });
+  }
+  return [...entries.values()];
 }
 
-async function listIds(
+function picked(entry: unknown, fields: readonly string[]): NonNullable<Entry['fields']> {
+  return Object.fromEntries(
+    fields.flatMap((path): [string, JsonValue][] => {
+      const value = jsonOf(getAt(entry, path));
+      return value === undefined ? [] : [[path, value]];
+    }),
+  );
+}
+
+async function readList(
   list: Extract<PollEach, { path: string }>,
-  client: PollClient,
-  config: ConnectorConfig,
   parent: string | undefined,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const ids = new Set<string>();
+  reading: Reading,
+): Promise<Entry[]> {
+  const { client, config, signal } = reading;
+  const entries = new Map<string, Entry>();
   const visited = new Set<string | undefined>();
   const values = { settings: config.settings, page_size: list.page_size, ...(parent !== undefined && { parent }) };
   for (let position: string | undefined; ;) {
@@ -62,16 +109,12 @@ async function listIds(
     const response = await client.send(pageCall(list.pagination, client, first, position) ?? first, signal);
     const found = recordsOf({ path: list.records.path }, response);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
-    for (const entry of found) {
-      const id: unknown = getAt(entry, list.records.id);
-      if (typeof id === 'string' && id !== '') ids.add(id);
-      else if (typeof id === 'number') ids.add(String(id));
-    }
-    if (ids.size > MAX_ENTRIES || visited.size >= MAX_PAGES) throw tooMany(client);
+    for (const entry of unique(found, list.records.id, reading)) entries.set(entry.id, entry);
+    if (entries.size > MAX_ENTRIES || visited.size >= MAX_PAGES) throw tooMany(client);
     visited.add(position);
     const page = { response, count: found.length, last: found.at(-1), pageSize: list.page_size, position };
     position = nextPosition(list.pagination, client, page);
-    if (position === undefined || visited.has(position)) return [...ids];
+    if (position === undefined || visited.has(position)) return [...entries.values()];
   }
 }
 

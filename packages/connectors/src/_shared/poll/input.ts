@@ -3,7 +3,7 @@ import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
 import { PollClient } from './client.js';
-import { readEntries, type Entry } from './entries.js';
+import { entryValues, readEntries, type Entry } from './entries.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
 import { isDue } from './schedule.js';
@@ -77,7 +77,7 @@ class PollInput implements PageInput {
     let state = before;
     let failure: unknown;
     for (const stream of this.#poll.streams) {
-      const entries = stream.each ? await this.#entriesOf(stream.each, signal) : [undefined];
+      const entries = await this.#entriesOf(stream, signal);
       state = { ...state, streams: withoutRemoved(state.streams, stream, entries) };
       for (const each of entries) {
         const key = keyOf(stream, each);
@@ -111,12 +111,14 @@ class PollInput implements PageInput {
     );
   }
 
-  async #entriesOf(each: PollEach, signal: AbortSignal): Promise<readonly Entry[]> {
+  async #entriesOf(stream: PollStream, signal: AbortSignal): Promise<readonly (Entry | undefined)[]> {
+    const { each } = stream;
+    if (!each) return [undefined];
     const now = this.#context.clock.now();
     const kept = this.#entries.get(each);
     const refreshMs = 'path' in each ? (each.refresh_seconds ?? 0) * 1_000 : 0;
     if (kept && Math.abs(now - kept.at) < refreshMs) return kept.entries;
-    const entries = await readEntries(each, this.#client, this.#config, signal);
+    const entries = await readEntries({ ...stream, each }, this.#client, this.#config, signal);
     this.#entries.set(each, { at: now, entries });
     return entries;
   }
@@ -125,7 +127,7 @@ class PollInput implements PageInput {
   async #prepare(stream: PollStream, each: Entry | undefined, key: string, signal: AbortSignal): Promise<void> {
     const { prepare } = stream;
     if (!prepare || this.#prepared.has(key)) return;
-    const values = { settings: this.#config.settings, ...(each && { each: each.id }), ...parentOf(each) };
+    const values = { settings: this.#config.settings, ...entryValues(each) };
     await this.#client.send(this.#client.request(prepare, values), signal);
     this.#prepared.add(key);
   }
@@ -151,9 +153,6 @@ class PollInput implements PageInput {
     this.#verified = true;
   }
 }
-
-const parentOf = (each: Entry | undefined): { parent?: string } =>
-  each?.parent === undefined ? {} : { parent: each.parent };
 
 const keyOf = ({ name }: PollStream, each: Entry | undefined): string =>
   [name, each?.parent, each?.id].filter((part) => part !== undefined).join('/');

@@ -5,86 +5,9 @@ import type { Received, Reply } from '../../../../../test/support/vendor.js';
 
 const HOUR = 3_600_000;
 const pathOf = ({ url }: Received): string => url.split('?')[0] ?? '';
-const list = { page_size: 2, records: { path: '/data', id: '/id' }, pagination: { kind: 'none' } } as const;
-
-describe('entries', () => {
-  test.each([
-    [{ values: ['login', 'admin'] }, ['login', 'admin']],
-    [{ setting: '/settings/kinds' }, ['x', 'y z']],
-    [{ setting: '/settings/kind' }, ['x']],
-  ])('of %j', async (each, expected) => {
-    const { driver, requests } = await open(
-      streamed({ each, query: { kind: '{{each}}', since: '{{since}}' } }),
-      (query) => data({ id: query.get('kind'), n: query.get('kind') }),
-      { settings: { kinds: ['x', ' y z ', 'x', ''], kind: 'x' } },
-    );
-    await driver.poll();
-    driver.restart();
-    await driver.poll();
-    expect(driver.delivered.map(({ n }) => n)).toEqual(expected);
-    expect(requests).toHaveLength(2 * expected.length);
-  });
-
-  test('of two levels, each with its own cursor, with a stop in between', async () => {
-    const teams: Record<string, string[]> = { blue: ['a', 'b'], red: ['a'], empty: [] };
-    const logs = new Map([
-      ['blue/a', records(0, 3)],
-      ['blue/b', records(3, 5)],
-      ['red/a', records(5, 8)],
-    ]);
-    const { driver, requests } = await open(
-      streamed({
-        each: { ...list, path: '/orgs/{{parent}}/teams', each: { ...list, path: '/orgs' } },
-        path: '/orgs/{{parent}}/teams/{{each}}/events',
-        pagination: { kind: 'offset', parameter: 'skip' },
-      }),
-      (query, { url }) => {
-        const [, , org = '', , team] = new URL(url, 'http://x').pathname.split('/');
-        if (org === '') return data(...Object.keys(teams).map((id) => ({ id })));
-        if (team === undefined) return data(...(teams[org] ?? []).map((id) => ({ id })));
-        const from = Number(query.get('skip') ?? 0);
-        return data(...(logs.get(`${org}/${team}`) ?? []).slice(from, from + 2));
-      },
-    );
-    await driver.poll(3);
-    driver.restart();
-    await driver.poll();
-    expect(driver.numbers).toEqual(upTo(8));
-    logs.get('red/a')?.push(...records(8, 9));
-    teams['blue'] = ['b'];
-    await driver.poll();
-    expect(driver.numbers).toEqual(upTo(9));
-    expect(driver.cursor).toContain('"events/red/a"');
-    expect(driver.cursor).not.toContain('"events/blue/a"');
-    expect(requests.map(pathOf)).toContain('/orgs/red/teams/a/events');
-  });
-});
 
 const detailed = (detail: PollStream['detail'], more: Partial<PollStream> = {}): Partial<PollDefinition> =>
   streamed({ pagination: { kind: 'offset', parameter: 'skip' }, page_size: 5, ...(detail && { detail }), ...more });
-
-test('a list is read again when it is due, and keeps its cursors while it is empty', async () => {
-  let ids = ['a', 'b'];
-  const each = { ...list, path: '/orgs', refresh_seconds: 600 };
-  const { driver, requests, clock } = await open(
-    streamed({ each, path: '/orgs/{{each}}/events' }),
-    (_query, request) =>
-      pathOf(request) === '/orgs'
-        ? data(...ids.map((id) => ({ id })))
-        : data({ id: pathOf(request), n: 0, at: clock.ms }),
-  );
-  const lists = (): number => requests.filter((request) => pathOf(request) === '/orgs').length;
-  await driver.poll();
-  await driver.poll();
-  expect([lists(), driver.delivered.length]).toEqual([1, 2]);
-  ids = [];
-  clock.ms += 600_000;
-  await driver.poll();
-  ids = ['a', 'b'];
-  clock.ms += 600_000;
-  await driver.poll();
-  expect([lists(), driver.delivered.length]).toEqual([3, 2]);
-});
 
 describe('details', () => {
   const all = records(0, 12);

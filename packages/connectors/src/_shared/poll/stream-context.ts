@@ -1,7 +1,7 @@
 import type { ConnectorConfig, PollRequest, PollStream } from '@connector-frame/catalog/types';
 import type { Clock, DataRecord } from '@connector-frame/engine/connector-api';
 import type { PollClient } from './client.js';
-import type { Entry } from './entries.js';
+import { entryValues, type Entry } from './entries.js';
 import type { StreamState } from './state.js';
 import type { Values } from './template.js';
 
@@ -44,8 +44,7 @@ export function valuesOf(
     zone: client.zone,
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
-    ...(each && { each: each.id }),
-    ...(each?.parent !== undefined && { parent: each.parent }),
+    ...entryValues(each),
     ...(after !== undefined && { after }),
   };
 }

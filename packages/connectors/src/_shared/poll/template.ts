@@ -10,6 +10,8 @@ export interface Values {
   until?: number;
   after?: string;
   each?: string;
+  /** Values of the entry, by their pointers. */
+  entry?: Readonly<Record<string, JsonValue>>;
   /** ID of the entry that `each` belongs to. */
   parent?: string;
   /** Record of a list whose detail is requested. */
@@ -29,21 +31,21 @@ export interface Values {
 }
 
 /**
- * Fills in a template, passing each value through `encode`. The syntax is documented in
- * `packages/catalog/src/poll.ts`.
+ * Fills in a template, passing each value through `encode`, with whether its slashes are to be kept.
+ * The syntax is documented in `packages/catalog/src/poll.ts`.
  *
  * @returns `undefined` if a value is missing or empty
  */
 export function fill(
   template: PollTemplate,
   values: Values,
-  encode: (text: string) => string = (text) => text,
+  encode: (text: string, isPath: boolean) => string = (text) => text,
 ): string | undefined {
   let complete = true;
-  const text = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_whole, name: string) => {
+  const text = template.replaceAll(/\{\{([^{}]*?)(\|path)?\}\}/g, (_whole, name: string, type?: string) => {
     const value = name === 'ids' ? values.ids?.join(',') : textOf(valueOf(name, values));
     complete &&= value !== undefined && value !== '';
-    return encode(value ?? '');
+    return encode(value ?? '', type !== undefined);
   });
   return complete ? text : undefined;
 }
@@ -91,26 +93,27 @@ export function usesPlaceholder(request: PollRequest, name: string): boolean {
  * are trimmed.
  */
 export function valueOf(name: string, values: Values): JsonValue | undefined {
-  if (name.startsWith('/record/')) return settingOf(getAt({ record: values.record }, name));
-  if (name.startsWith('/')) return settingOf(getAt({ settings: values.settings }, name));
+  if (name.startsWith('/record/')) return jsonOf(getAt({ record: values.record }, name));
+  if (name.startsWith('/')) return jsonOf(getAt({ settings: values.settings }, name));
   const [key = '', ...rest] = name.split(':');
   const form = rest.length === 0 ? 'rfc3339' : rest.join(':');
   if (key === 'since') return values.since === undefined ? undefined : timeOf(values.since, form, values);
   if (key === 'until') return values.until === undefined ? undefined : timeOf(values.until, form, values, true);
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
+  if (key.startsWith('each/')) return values.entry?.[name.slice('each'.length)];
   if (key === 'item') return values.item;
   if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids') return values[key];
   return key === 'page_size' ? values.page_size : undefined;
 }
 
 /** Settings and records are JSON. */
-function settingOf(value: unknown): JsonValue | undefined {
+export function jsonOf(value: unknown): JsonValue | undefined {
   if (typeof value === 'string') return value.trim();
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => settingOf(item) ?? null);
+  if (Array.isArray(value)) return value.map((item: unknown) => jsonOf(item) ?? null);
   return isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, settingOf(each)]))
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, jsonOf(each)]))
     : undefined;
 }
 
