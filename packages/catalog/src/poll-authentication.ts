@@ -224,6 +224,8 @@ export interface PollLogin {
   send: PollCredentialFields & {
     /** `all`: every cookie that the responses to the logins set. */
     cookies?: 'all' | Readonly<Record<string, PollCredential>>;
+    /** Without its secret, a header or parameter is omitted. */
+    optional?: true;
   };
   /** In the response to the last request. */
   host?: PollTokenHost;

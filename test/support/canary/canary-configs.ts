@@ -36,17 +36,21 @@ const moreChoices: Readonly<Record<string, readonly Choices[]>> = {
   'input:postgresql': [[['/settings/ssl_mode/mode', 'disable']], [['/settings/ssl_mode/mode', 'verify-full']]],
   'output:elasticsearch': [[['/settings/auth_config/type', 'password']]],
   'output:opensearch': [[['/settings/auth_mode', 'basic']]],
+  'output:hydrolix': [[['/settings/auth/type', 'password']]],
   'output:slack': [[['/settings/auth_config/type', 'bot_token']]],
   'output:splunk': [[['/settings/to_create', true]]],
   'input:google-workspace-admin-activity': [[['/settings/auth_type', 'oauth']]],
 };
 /** Choices without which a type has no secret of its own, by type. */
-const firstChoices: Readonly<Record<string, Choices>> = Object.fromEntries(
-  ['aws-cloudwatch-logs', 'aws-data-firehose', 'aws-kinesis-data-streams', 'aws-sns'].map((typeId) => [
-    `output:${typeId}`,
-    [['/settings/auth/type', 'access_key']],
-  ]),
-);
+const firstChoices: Readonly<Record<string, Choices>> = {
+  ...Object.fromEntries(
+    ['aws-cloudwatch-logs', 'aws-data-firehose', 'aws-kinesis-data-streams', 'aws-sns'].map((typeId) => [
+      `output:${typeId}`,
+      [['/settings/auth/type', 'access_key']],
+    ]),
+  ),
+  'output:scanner': [['/settings/auth/type', 'static_credentials']],
+};
 /** Host name of the certificate. */
 export const CANARY_HOST = 'canary.example';
 /** Ports of the echo servers, without and with TLS. */

@@ -19,7 +19,15 @@ const HTTP_PORT = 8_088;
 const TCP_PORT = 5_432;
 const NAME = 'rebind.example';
 /** These accept https only. */
-const secure = new Set(['input:okta-systemlog', 'output:cribl-http', 'output:wazuh', 'output:elasticsearch cloud_id']);
+const secure = new Set([
+  'input:okta-systemlog',
+  'output:cribl-http',
+  'output:elasticsearch cloud_id',
+  'output:exabeam',
+  'output:hydrolix',
+  'output:panther',
+  'output:wazuh',
+]);
 const portOf = ({ name, http }: Target): number => (secure.has(name) ? 443 : http ? HTTP_PORT : TCP_PORT);
 
 export interface Report {

@@ -91,6 +91,12 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:rabbitmq': amqpRequests,
   // Over TCP, any server would do.
   'output:syslog': [{ settings: (host, port) => ({ host, port, protocol: 'tls', format: 'raw' }) }],
+  'output:ibm-qradar': [{ settings: (host, port) => ({ endpoint: host, port, protocol: 'tls' }) }],
+  'output:sematext': [{ settings: url('endpoint', 'http') }],
+  'output:typesense': [{ settings: (host, port) => ({ host, port: String(port), protocol: 'http' }) }],
+  'output:exabeam': [{ settings: url('endpoint', 'https') }],
+  'output:panther': [{ settings: (host, port) => ({ http_ingest_url: `https://${inUrl(host)}:${port}/http/1` }) }],
+  'output:hydrolix': [{ settings: (host, port) => ({ host: `${inUrl(host)}:${port}` }) }],
   'output:papertrail': [{ settings: (host, port) => ({ endpoint: `${inUrl(host)}:${port}` }) }],
   'input:object-storage': bucketRequests,
   'output:object-storage': bucketRequests,
@@ -133,6 +139,7 @@ const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7
 const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:s3': { secrets: keys },
   'output:s3': { secrets: keys },
+  'output:scanner': { settings: { auth: { type: 'static_credentials' } }, secrets: keys },
   'input:google-workspace-admin-activity': google.config,
 };
 /** Types that connect to the vendor's fixed address. */
@@ -148,6 +155,7 @@ const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
 
 const other = new Set([
   'email-smtp',
+  'ibm-qradar',
   'kafka',
   'mqtt',
   'nats',

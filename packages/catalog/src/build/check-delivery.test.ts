@@ -59,6 +59,18 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
     '/delivery/headers/x-batch',
     'in "authentication" and "base_url" only',
   ],
+  [
+    '/delivery/authentication',
+    { kind: 'login', requests: [{ url: '/login/{{/secrets/token}}' }], send: {} },
+    '/delivery/authentication/requests/0/url',
+    'holds the secret',
+  ],
+  [
+    '/delivery/authentication',
+    { kind: 'fields', headers: { 'x-key': 'Key {{token}}' } },
+    '/delivery/authentication/headers/x-key',
+    "can't say {{token}}",
+  ],
   ['/delivery/headers/x-batch', '{{now:week}}', '/delivery/headers/x-batch', 'the format of a time'],
   ['/delivery/body/template', { events: [] }, '/delivery/body/template', 'must contain "{{records}}"'],
   ['/delivery/body/template', { events: 'all {{records}}' }, '/delivery/body/template', 'once, as a whole string'],

@@ -5,6 +5,8 @@
 import type { ConnectorTypeData, DeliveryAddress, DeliveryDefinition } from '../types.js';
 import { joinPointer } from '../validate/pointer.js';
 import { discriminatorOf, isMap, isUnion } from '../validate/schema.js';
+import { checkAuthentication } from './check-poll-authentication.js';
+import { isAddress, valuesOfChoice } from './check-poll-fields.js';
 import { placeholdersIn, textsIn } from './poll-texts.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
@@ -72,12 +74,22 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
     for (const path of isPointer ? [text] : fieldsIn(text)) {
       if (!known.has(path) && !maps.has(path.slice(0, path.lastIndexOf('/'))))
         add(pointer, `names ${path}, which is no field of this type`);
+      // In a header or body of the sign-in, a secret may be part of a text.
+      const own = pointer.replace(/^\/variants\/of\/[^/]+/, '');
+      if (own.startsWith('/authentication/') && !isAddress(own)) continue;
       if (!isPointer && path.startsWith('/secrets/') && text !== `{{${path}}}`)
         add(pointer, `holds the secret ${path}: a secret is the whole base URL, or in "authentication"`);
       if (!isPointer && path.startsWith('/secrets/') && !pointer.includes('/base_url'))
         add(pointer, `holds the secret ${path}: secrets are in "authentication" and "base_url" only`);
     }
   }
+  const { authentication } = delivery;
+  if (authentication)
+    checkAuthentication(
+      authentication,
+      (pointer, message) => add(`/authentication${pointer}`, message),
+      (path) => valuesOfChoice(fields, path),
+    );
   const decides = new Set(
     fields.flatMap(({ path, field }) =>
       field['x-destination'] ? [path, ...(isUnion(field) ? [`${path}/${discriminatorOf(field)}`] : [])] : [],
@@ -92,7 +104,7 @@ function checkFields(data: ConnectorTypeData, delivery: DeliveryDefinition, add:
 }
 
 function checkPlaceholders(delivery: DeliveryDefinition, add: Add): void {
-  const { body, check, group, ...rest } = delivery;
+  const { body, check, group, authentication: _authentication, ...rest } = delivery;
   const single = delivery.limits.records === 1;
   const record =
     /^(?:record(?::text|:base64|:base64_line|\/.+|@\/settings\/.+)?|severity@\/settings\/.+|(?:rendered|picked):\/settings\/.+|id)(?:~\d+)?$/;

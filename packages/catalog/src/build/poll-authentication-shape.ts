@@ -149,7 +149,7 @@ const single: Readonly<Record<string, Shape>> = {
   ),
   github_app: object({ kind, app_id: field, key: secret, installation_id: field }, { api_url: tokenUrl }),
   login: object(
-    { kind, requests: list(loginRequest), send: object({}, { ...carried, cookies }) },
+    { kind, requests: list(loginRequest), send: object({}, { ...carried, cookies, optional: yes }) },
     { steps: list(steps), refresh: loginRequest, lifetime, host, expired: list(whole(400, 599)) },
   ),
   duo_hmac: object({ kind, key: secret, secret }),

@@ -108,7 +108,7 @@ export function loginAuthentication(method: PollLogin, credentials: Credentials)
       if (!session || session.until <= now()) session = await next(session, signal);
       const { values, cookies, host } = session;
       const named = (name: string): string | undefined => values.get(name);
-      addFields(method.send, request, config, named);
+      addFields(method.send, request, config, named, method.send.optional ? '/' : undefined);
       const sent = method.send.cookies;
       const own = sent === 'all' ? cookies : new Map(fillAll(sent, config, named));
       if (own.size > 0) setHeader(request.headers, 'cookie', cookieHeader(own), subject.credential ?? '');
