@@ -29,10 +29,12 @@ import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { rabbitInput, rabbitOutput } from './rabbitmq/index.js';
 import { redisInput, redisOutput } from './redis/index.js';
+import { scannerOutput } from './scanner/index.js';
+import { sematextOutput } from './sematext/index.js';
 import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
-import { papertrailOutput, syslogOutput } from './syslog/index.js';
+import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
 import { wazuhOutput } from './wazuh/index.js';
 
 /**
@@ -70,6 +72,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:email-smtp', emailSmtpOutput],
   ['output:file', fileOutput],
   ['output:http', httpOutput],
+  ['output:ibm-qradar', qradarOutput],
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
@@ -83,6 +86,8 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:rabbitmq', rabbitOutput],
   ['output:redis', redisOutput],
   ['output:s3', s3Output],
+  ['output:scanner', scannerOutput],
+  ['output:sematext', sematextOutput],
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],
   ['output:syslog', syslogOutput],

@@ -17,6 +17,10 @@ const choices = [
   [['/settings/auth_config/type', 'bot_token'] as const],
   [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
 ];
+/** Choices without which a type has no credentials. */
+const always: Readonly<Record<string, (readonly [string, string])[]>> = {
+  'output:scanner': [['/settings/auth/type', 'static_credentials']],
+};
 /** Outputs that write nothing, or only to this machine. */
 const local = new Set(['output:dev-null', 'output:file', 'output:kv-lookup']);
 const table = { get: () => Promise.resolve(new Map<string, string>()), put: () => Promise.resolve() };
@@ -33,7 +37,10 @@ test.each(outputs)(
     const filesFolder = await mkdtemp(join(tmpdir(), 'outputs-'));
     onTestFinished(() => rm(filesFolder, { recursive: true, force: true }));
     for (const choice of choices) {
-      const config = exampleConfig(type.config, { optional: true, choices: new Map(choice) });
+      const config = exampleConfig(type.config, {
+        optional: true,
+        choices: new Map([...choice, ...(always[name] ?? [])]),
+      });
       // The example certificates are not valid PEM.
       for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });

@@ -28,11 +28,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
  * Parses the items of the response to a `_bulk` request of `count` documents.
  * @throws ConnectorError if an item is missing
  */
-export function itemsOf(body: unknown, count: number, product: string): Item[] {
+export function itemsOf(body: unknown, count: number, product: string, action: 'create' | 'index' = 'create'): Item[] {
   const list = at(body, 'items');
   if (!Array.isArray(list) || list.length !== count) throw unexpected(product);
   return list.map((each: unknown): Item => {
-    const item = at(each, 'create');
+    const item = at(each, action);
     const status = at(item, 'status');
     if (typeof status !== 'number') throw unexpected(product);
     const word = (...path: string[]): string => text(item, 'error', ...path) ?? '';

@@ -24,7 +24,10 @@ export interface Cluster {
   /** Base URL without a trailing slash. */
   base: string;
   index: string;
-  authorization: string;
+  /** Absent: the index is the only credential. */
+  authorization?: string;
+  /** Default `create`, the only one that works for data streams as well. */
+  action?: 'create' | 'index';
   verifyTls: boolean;
   ca?: string;
   /**
@@ -35,15 +38,14 @@ export interface Cluster {
 
 /**
  * Creates documents with `_bulk`, which reports the result of each one. The document ID is the
- * record ID, so repeated records are not duplicated. Only the `create` action works for both
- * indices and data streams.
+ * record ID, so repeated records are not duplicated.
  * https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-bulk
  */
 export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorContext): Output {
-  const { product, base, index, authorization, verifyTls, ca } = cluster;
-  const headers = { accept: 'application/json', authorization };
+  const { product, base, index, authorization, action: verb = 'create', verifyTls, ca } = cluster;
+  const headers = { accept: 'application/json', ...(authorization !== undefined && { authorization }) };
   const init = { verifyTls, product, ...(ca !== undefined && { ca }) };
-  const action = (id: string): string => JSON.stringify({ create: { _index: index, _id: id } });
+  const action = (id: string): string => JSON.stringify({ [verb]: { _index: index, _id: id } });
   /** Whether a data stream has rejected a document without `@timestamp`. */
   let timestamps = false;
 
@@ -78,7 +80,7 @@ export function createBulkOutput(cluster: Cluster, { egress, clock }: ConnectorC
         if (response.status === 413)
           return { partRejection: `${product} does not accept a record of this size (HTTP 413).` };
         if (response.status !== 200) throw statusFailure(response, product, clock.now());
-        const items = itemsOf(parse(response.text, product), indexes.length, product);
+        const items = itemsOf(parse(response.text, product), indexes.length, product, verb);
         if (!timestamps && items.some(requiresTimestamp)) {
           timestamps = true;
           // Documents that the first request created return 409 now, which counts as written.

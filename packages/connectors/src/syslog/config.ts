@@ -53,3 +53,14 @@ export function readPapertrailTarget(config: TesterConfig): SyslogTarget {
     countsOctets: false,
   };
 }
+
+/**
+ * QRadar takes one event per line, over TLS as well.
+ * https://www.ibm.com/docs/en/dsm?topic=options-tls-syslog-protocol-configuration
+ *
+ * @throws ConnectorError `invalid_config`
+ */
+export function readQradarTarget({ settings, secrets }: TesterConfig): SyslogTarget {
+  const { endpoint: host } = settings;
+  return { ...readSyslogTarget({ settings: { ...settings, host }, secrets }), countsOctets: false };
+}

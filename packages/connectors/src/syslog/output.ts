@@ -8,7 +8,7 @@ import {
 } from '@connector-frame/engine/connector-api';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
 import { within } from '../_shared/broker/within.js';
-import { readPapertrailTarget, readSyslogTarget, type SyslogTarget } from './config.js';
+import { readPapertrailTarget, readQradarTarget, readSyslogTarget, type SyslogTarget } from './config.js';
 import { formatLine, frame } from './format.js';
 
 const SETUP_MS = 10_000;
@@ -18,6 +18,9 @@ export const createSyslogOutput: CreateOutput = (config, context) =>
 
 export const createPapertrailOutput: CreateOutput = (config, context) =>
   createOutput(readPapertrailTarget(config), 'Papertrail', context);
+
+export const createQradarOutput: CreateOutput = (config, context) =>
+  createOutput(readQradarTarget(config), 'QRadar', context);
 
 /** A connection, and a signal that is aborted when it ends. */
 interface OpenSocket {

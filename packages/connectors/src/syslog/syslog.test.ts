@@ -10,8 +10,9 @@ import { freePort } from '../../../../test/support/free-port.js';
 import { startRsyslog, type Rsyslog } from '../../../../test/support/rsyslog.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { type ConnectorCode, createBatch, systemClock } from '@connector-frame/engine/connector-api';
+import { readQradarTarget } from './config.js';
 import { frame } from './format.js';
-import { papertrailOutput, syslogOutput } from './index.js';
+import { papertrailOutput, qradarOutput, syslogOutput } from './index.js';
 
 // Against a real rsyslog of Debian, which parses what it gets and writes the parts to a file.
 
@@ -118,6 +119,15 @@ test('Papertrail gets its lines over TLS, with the name of the program', async (
   const [first] = await write(papertrailOutput, 'output:papertrail', settings, 'tls', lines);
   expect(first).toContain(`|connector-frame|my-app|`);
   expect(first).toContain(lines[0]);
+});
+
+test('QRadar gets one event per line', async () => {
+  const settings = { endpoint: '127.0.0.1', port: ports[0], protocol: 'tcp' };
+  const [first] = await write(qradarOutput, 'output:ibm-qradar', settings, 'tcp', lines);
+  expect(first).toContain(`|${lines[0]}`);
+  // Over TLS as well: https://www.ibm.com/docs/en/dsm?topic=options-tls-syslog-protocol-configuration
+  const secure = { settings: { ...settings, protocol: 'tls' }, secrets: {} };
+  expect(readQradarTarget(secure)).toMatchObject({ countsOctets: false, address: { host: '127.0.0.1', tls: {} } });
 });
 
 test('an output connects again after the receiver has closed the connection', async () => {

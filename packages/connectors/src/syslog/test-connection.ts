@@ -2,7 +2,7 @@ import { ConnectorError, type Tester, type TesterConfig } from '@connector-frame
 import { createTester } from '../_shared/connection-test/create-tester.js';
 import type { Subject } from '../_shared/connection-test/failures.js';
 import { failed, passed } from '../_shared/connection-test/outcome.js';
-import { readPapertrailTarget, readSyslogTarget, type SyslogTarget } from './config.js';
+import { readPapertrailTarget, readQradarTarget, readSyslogTarget, type SyslogTarget } from './config.js';
 import { connectSyslog } from './output.js';
 
 export const testSyslog: Tester = createSyslogTester(
@@ -15,6 +15,12 @@ export const testPapertrail: Tester = createSyslogTester(
   { product: 'Papertrail', address: '/settings/endpoint' },
   '/settings/endpoint',
   readPapertrailTarget,
+);
+
+export const testQradar: Tester = createSyslogTester(
+  { product: 'QRadar', address: '/settings/endpoint' },
+  '/settings/protocol',
+  readQradarTarget,
 );
 
 /** Sends nothing: a receiver would not respond, and would keep a test message. */

@@ -11,7 +11,10 @@ const wazuh: Subject = { product: 'the Wazuh indexer', address: '/settings/url',
 type Fields = { settings: Record<string, unknown>; secrets: Record<string, unknown> };
 
 /** Reads the fields, or returns the field that is missing. */
-function readCluster({ settings, secrets }: Fields): Cluster | { missing: string; message: string } {
+function readCluster({
+  settings,
+  secrets,
+}: Fields): (Cluster & { authorization: string }) | { missing: string; message: string } {
   const [url, index] = [text(settings, 'url'), text(settings, 'index')];
   const [user, password] = [text(settings, 'username'), text(secrets, 'password')];
   if (!url || !URL.canParse(url)) return { missing: '/settings/url', message: 'Enter the address of the indexer.' };
