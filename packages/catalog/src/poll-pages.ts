@@ -1,6 +1,7 @@
 /** Pages and cursors of a `poll` definition. */
 
-import type { PollDuration, PollField, PollPath, PollRequest } from './poll-request.js';
+import type { PollField, PollPath, PollRequest } from './poll-request.js';
+import type { PollDuration } from './poll-values.js';
 
 /** How pages end, besides a response without a token or link. */
 export interface PollEnd {

@@ -23,12 +23,6 @@ export type PollField = string;
  */
 export type PollTimeForm = string;
 
-/** Length of time that a setting contains: a number in `unit`, or a text such as `24h` or `1h30m`. */
-export interface PollDuration {
-  /** Unit of a number. A text may state its own: `s`, `m`, `h`, `d` or `w`. */
-  unit?: 'seconds' | 'minutes' | 'hours' | 'days';
-}
-
 /**
  * JSON whose strings are templates. A string that is one placeholder and nothing else becomes its
  * value with the value's type: a number, a boolean, a list. `{{...|text}}` and `{{...|number}}` convert
@@ -41,17 +35,20 @@ export type PollBody =
 
 /**
  * Base of URLs: `https://...` without a trailing slash, or `{{/settings/url}}`, whose path is kept.
- * Elsewhere, an interpolated value is part of the host name. With `field`, a choice setting selects
- * among several.
+ * Elsewhere, an interpolated value is part of the host name. With `field`, the value of a setting
+ * selects among several: `*` is any other value, and `default` is the address if the setting is empty.
+ * Without `of`, the setting is the address.
  */
-export type PollAddress = PollTemplate | { field: PollField; of: Readonly<Record<string, PollTemplate>> };
+export type PollAddress =
+  PollTemplate | { field: PollField; of?: Readonly<Record<string, PollTemplate>>; default?: PollTemplate };
 
 /**
- * Values of a list setting, or of several templates, as one parameter: joined with `join`, or
- * repeated (`a=1&a=2`) without it. `item` is the template of one value, as `{{item}}`.
+ * Values of a list, or of several templates, as one parameter: joined with `join`, or repeated
+ * (`a=1&a=2`) without it. `item` is the template of one value, as `{{item}}`.
  */
 export interface PollListParameter {
-  list: PollField | readonly PollTemplate[];
+  /** A list setting, the name of a list in `values`, `ids`, or templates. */
+  list: PollField | string | readonly PollTemplate[];
   join?: string;
   item?: PollTemplate;
 }

@@ -14,8 +14,8 @@ export type PollEach =
    */
   | (PollRequest & {
       records: { path: PollPath; id: PollPath };
-      /** List setting whose values are used instead, unless it is empty. */
-      setting?: PollField;
+      /** List setting, or name of a list in `values`, that is used instead, unless it is empty. */
+      setting?: PollField | string;
       page_size: number;
       pagination: PollPagination;
       /** Seconds for which the list is not read again. Default 0: it is read with each poll. */
@@ -23,7 +23,7 @@ export type PollEach =
       each?: PollEach;
     })
   /** The values of a list setting, or of one value. `id`: the ID of entries that are objects. */
-  | { setting: PollField; id?: PollPath }
+  | { setting: PollField | string; id?: PollPath }
   | { values: readonly string[] };
 
 /**

@@ -6,7 +6,7 @@
  * A template is a string with `{{...}}` placeholders: `{{/settings/account_id}}` is a setting,
  * `{{since}}` and `{{until}}` are the bounds of the requested time window (`{{since:seconds}}` in
  * another format), `{{after}}` is the ID of the last record, `{{page_size}}` is the page size of the
- * stream, and `poll-steps.ts` documents `{{each}}`, `{{parent}}`, `{{/record/...}}`, `{{ids}}`,
+ * stream, a name of `values` is a value that `poll-values.ts` describes, and `poll-steps.ts` documents `{{each}}`, `{{parent}}`, `{{/record/...}}`, `{{ids}}`,
  * `{{job}}` and `{{part}}`. A query parameter, or
  * a part of one, is omitted if its template refers to a value that does not exist. Secrets are
  * allowed in `authentication` only.
@@ -17,6 +17,7 @@ import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollT
 import type { PollCursor, PollPagination } from './poll-pages.js';
 import type { PollDetail, PollEach, PollJob } from './poll-steps.js';
 import type { PollRate, PollResponseRule } from './poll-responses.js';
+import type { PollValue } from './poll-values.js';
 
 /** Where the records are in a response. */
 export interface PollRecordList {
@@ -50,10 +51,10 @@ export interface PollRecords extends PollRecordList {
   /** Default `rfc3339`. */
   time_form?: PollTimeForm;
   /**
-   * Keeps only records whose string at `path` is the value at `field`, or in the list there. Without
-   * a value, all are kept.
+   * Keeps only records whose value at `path` is that of the setting or of `values`, or in the list
+   * there. Without a value, all are kept.
    */
-  only?: { path: PollPath; field: PollField };
+  only?: { path: PollPath; field: PollField | string };
 }
 
 export interface PollStream extends PollRequest {
@@ -93,6 +94,8 @@ export interface PollDefinition {
   base_url: PollAddress;
   authentication: PollAuthentication;
   headers?: Readonly<Record<string, PollTemplate>>;
+  /** Values that are computed from settings, by the name of their placeholder. */
+  values?: Readonly<Record<string, PollValue>>;
   /**
    * Zone of times without one, in requests and records: an IANA name, or a setting with such a
    * name. Default `UTC`.

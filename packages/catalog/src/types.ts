@@ -8,6 +8,7 @@ export type * from './poll-pages.js';
 export type * from './poll-steps.js';
 export type * from './oauth.js';
 export type * from './poll-request.js';
+export type * from './poll-values.js';
 export type * from './poll-responses.js';
 export type * from './poll.js';
 export type * from './poll-authentication.js';

@@ -122,7 +122,7 @@ function* placeholdersIn(value: unknown, pointer: string): Generator<Placeholder
   if (typeof value === 'string') {
     for (const [, inner = ''] of value.matchAll(/\{\{([^{}]*)\}\}/g)) {
       const [, name = '', form] = /^([^:]*)(?::(.*))?$/.exec(inner) ?? [];
-      if (!inner.startsWith('/')) yield { pointer, name, form };
+      if (!inner.startsWith('/') || form !== undefined) yield { pointer, name, form };
     }
   } else if (Array.isArray(value) || isPlain(value))
     for (const [key, each] of Object.entries(value)) yield* placeholdersIn(each, joinPointer(pointer, key));

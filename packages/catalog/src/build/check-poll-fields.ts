@@ -3,7 +3,7 @@ import type { PollDefinition } from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { getAt, joinPointer } from '../validate/pointer.js';
 import { discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from '../validate/schema.js';
-import { placeholdersIn, textsIn } from './poll-texts.js';
+import { namesIn, textsIn } from './poll-texts.js';
 import { oneOf } from './problem.js';
 import type { VisitedField } from './walk.js';
 
@@ -15,17 +15,19 @@ export const fieldAt = (fields: readonly VisitedField[], pointer: string): Visit
       !inRow && (path === pointer || (isUnion(field) && pointer === `${path}/${discriminatorOf(field)}`)),
   );
 
-/** Returns the values of a setting that is a choice, otherwise `undefined`. */
+/** Returns the values of a setting that is a choice, a switch or a list of choices, otherwise `undefined`. */
 export function valuesOfChoice(fields: readonly VisitedField[], pointer: string): readonly string[] | undefined {
-  const field = fieldAt(fields, pointer)?.field;
+  const found = fieldAt(fields, pointer)?.field;
+  const field = found && isList(found) ? found.items : found;
   if (!field) return undefined;
+  if (field.type === 'boolean') return ['true', 'false'];
   if (isUnion(field)) return variantsOf(field).map(({ value }) => value);
   return 'enum' in field ? field.enum : undefined;
 }
 
 /** Whether the text at a pointer is an address that secrets are sent to. */
 export const isAddress = (pointer: string): boolean =>
-  /(?:\/(?:base_url|token_url|api_url)|^\/authentication\/.*\/url)(?:\/of\/[^/]+)?$/.test(pointer);
+  /(?:\/(?:base_url|token_url|api_url)|^\/authentication\/.*\/url)(?:\/of\/[^/]+|\/default)?$/.test(pointer);
 
 /** Checks that settings which decide where secrets are sent are marked, and that choices are complete. */
 export function checkAddresses(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
@@ -36,25 +38,37 @@ export function checkAddresses(poll: PollDefinition, fields: readonly VisitedFie
   };
   for (const { pointer, text } of textsIn(poll, ''))
     // The path of a login is appended to `base_url`.
-    if (isAddress(pointer) && !text.startsWith('/')) for (const path of placeholdersIn(text)) needMark(pointer, path);
+    if (isAddress(pointer) && !text.startsWith('/')) for (const path of namesIn(text)) needMark(pointer, path);
   for (const { pointer, value } of choicesIn(poll, '')) {
     const { field, of } = value;
     needMark(`${pointer}/field`, field);
     const values = valuesOfChoice(fields, field);
-    if (!values) {
-      add(`${pointer}/field`, 'must name a setting with a choice');
-      continue;
-    }
-    for (const each of values) if (!Object.hasOwn(of, each)) add(`${pointer}/of`, `lacks ${JSON.stringify(each)}`);
-    for (const each of Object.keys(of))
-      if (!values.includes(each))
-        add(joinPointer(`${pointer}/of`, each), `is no value of the choice: it has ${oneOf(values)}`);
+    if (!of) {
+      if (value.default === undefined) add(pointer, `is ${field} itself: use "{{${field}}}", or add "default"`);
+      if (values) add(pointer, 'needs "of": an address for each value of the choice');
+    } else if (!values && !Object.hasOwn(of, '*')) add(`${pointer}/field`, 'must name a setting with a choice');
+    else checkChoice(of, values, add, pointer);
   }
+}
+
+/** Checks that `of` has each value of a choice, if the setting is one, and no other. */
+export function checkChoice(
+  of: Readonly<Record<string, unknown>>,
+  values: readonly string[] | undefined,
+  add: Add,
+  pointer: string,
+): void {
+  for (const each of values ?? [])
+    if (!Object.hasOwn(of, each) && !Object.hasOwn(of, '*')) add(`${pointer}/of`, `lacks ${JSON.stringify(each)}`);
+  for (const each of values ? Object.keys(of) : [])
+    if (each !== '*' && values?.includes(each) !== true)
+      add(joinPointer(`${pointer}/of`, each), `is no value of the choice: it has ${oneOf(values ?? [])}`);
 }
 
 interface Choice {
   field: string;
-  of: Readonly<Record<string, string>>;
+  of?: Readonly<Record<string, string>>;
+  default?: string;
 }
 
 /** Yields the addresses that a setting selects. */
@@ -67,7 +81,7 @@ function* choicesIn(value: unknown, pointer: string): Generator<{ pointer: strin
   }
 }
 
-const isChoice = (value: unknown): value is Choice => typeof value === 'object' && value !== null && 'of' in value;
+const isChoice = (value: unknown): value is Choice => typeof value === 'object' && value !== null && 'field' in value;
 
 /** Checks that lists occur only where they can be sent, since a text can't contain one. */
 export function checkListSettings(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
@@ -77,7 +91,7 @@ export function checkListSettings(poll: PollDefinition, fields: readonly Visited
       add(pointer, 'converts a value: only a placeholder that stands alone in a body has a type');
     if (/\{\{[^{}]*\|path\}\}/.test(text) && (inBody || !pointer.endsWith('/path')))
       add(pointer, 'keeps slashes with "|path": only in a "path" would they be encoded');
-    for (const path of inBody ? [] : placeholdersIn(text)) {
+    for (const path of inBody ? [] : namesIn(text)) {
       const field = path.startsWith('/settings/') ? fields.find((each) => each.path === path)?.field : undefined;
       if (!field) continue;
       if (isList(field))
@@ -94,7 +108,8 @@ export function checkListSettings(poll: PollDefinition, fields: readonly Visited
     }
     if (/\/(?:query|form)\/[^/]+\/list$/.test(pointer)) {
       const field = fields.find((each) => each.path === text)?.field;
-      if (field && !isList(field)) add(pointer, `names ${text}, which is no list: use "{{${text}}}"`);
+      if (field && !isList(field))
+        add(pointer, `names ${text}, which is no list: use "{{${text}}}", or "split" in "values"`);
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { PollEach, PollPagination, PollStream } from '../types.js';
 import { checkRecords, checkRequest, templatesOf } from './check-poll-request.js';
 import { isNested } from './poll-names.js';
-import { placeholdersIn, textsIn } from './poll-texts.js';
+import { namesIn, textsIn } from './poll-texts.js';
 
 type Add = (pointer: string, message: string) => void;
 
@@ -16,8 +16,8 @@ const TOKENS: readonly PollPagination['kind'][] = [
 ];
 
 /** Returns the names of the placeholders in values. */
-const namesIn = (...values: unknown[]): Set<string> =>
-  new Set([...textsIn(values, '')].flatMap(({ text }) => placeholdersIn(text).map((name) => name.split(':')[0] ?? '')));
+const namesUsed = (...values: unknown[]): Set<string> =>
+  new Set([...textsIn(values, '')].flatMap(({ text }) => namesIn(text).map((name) => name.split(':')[0] ?? '')));
 
 const below =
   (add: Add, pointer: string): Add =>
@@ -34,7 +34,7 @@ export function checkStream(stream: PollStream, add: Add): void {
     if (pagination.kind === 'none') add('/next', 'is never sent: the pagination is "none"');
   }
   checkRecords(stream, add);
-  const used = namesIn(templatesOf(stream), stream.job && templatesOf(stream.job.start));
+  const used = namesUsed(templatesOf(stream), stream.job && templatesOf(stream.job.start));
   if (stream.prepare) checkRequest(stream.prepare, below(add, '/prepare'));
   if (stream.each) checkEach(stream.each, used, add);
   if (stream.detail) checkDetail(stream, add);
@@ -51,7 +51,7 @@ function checkEach(each: PollEach, used: ReadonlySet<string>, add: Add): void {
     if (list.each && list.setting !== undefined)
       add(`${at}/setting`, 'has values without a parent: leave out "setting" or "each"');
     if (list.each) {
-      if (!namesIn(templatesOf(list)).has('parent')) add(at, 'is read for each parent, but does not say {{parent}}');
+      if (!namesUsed(templatesOf(list)).has('parent')) add(at, 'is read for each parent, but does not say {{parent}}');
       if (isNested(list.each)) add(`${at}/each/each`, 'is a third level: only two are read');
     }
     at += '/each';
@@ -62,7 +62,7 @@ function checkEach(each: PollEach, used: ReadonlySet<string>, add: Add): void {
 function checkDetail({ detail, records }: PollStream, add: Add): void {
   if (!detail) return;
   checkRequest(detail, below(add, '/detail'));
-  const used = namesIn(templatesOf(detail), detail.headers);
+  const used = namesUsed(templatesOf(detail), detail.headers);
   if (detail.batch === undefined) {
     if (![...used].some((name) => name.startsWith('/record/')))
       add('/detail', 'must say {{/record/...}}, or every record has the same detail');
@@ -81,9 +81,9 @@ function checkJob({ job, cursor, path, query, body }: PollStream, add: Add): voi
   if (cursor.kind !== 'time' && cursor.kind !== 'none')
     add('/cursor', 'must be "time" or "none": an export has no place to continue from');
   if (job.parts && !job.status) add('/job/parts', 'are in the status: add "status"');
-  const used = namesIn(path, query, body);
+  const used = namesUsed(path, query, body);
   if (job.parts && job.parts.url !== true && !used.has('part')) add('', 'must say {{part}}, or use "url" in "parts"');
-  if (job.status && !namesIn(templatesOf(job.status)).has('job')) add('/job/status', 'must say {{job}}');
+  if (job.status && !namesUsed(templatesOf(job.status)).has('job')) add('/job/status', 'must say {{job}}');
 }
 
 function checkCursor(stream: PollStream, used: ReadonlySet<string>, add: Add): void {

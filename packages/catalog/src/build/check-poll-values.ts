@@ -1,12 +1,17 @@
-/** Consistency of values that a `poll` definition takes from settings: lengths of time. */
-import type { PollDefinition } from '../types.js';
-import { fieldAt } from './check-poll-fields.js';
+/** Consistency of what a `poll` definition takes from settings: computed values and lengths of time. */
+import type { PollDefinition, PollValue } from '../types.js';
+import { isList } from '../validate/schema.js';
+import { checkChoice, fieldAt, valuesOfChoice } from './check-poll-fields.js';
+import { namesIn, textsIn } from './poll-texts.js';
+import { RESERVED } from './poll-names.js';
 import type { VisitedField } from './walk.js';
 
 type Add = (pointer: string, message: string) => void;
+type Fields = readonly VisitedField[];
 
-/** Checks that settings contain what is read from them. */
-export function checkValues(poll: PollDefinition, fields: readonly VisitedField[], add: Add): void {
+/** Checks that settings contain what is read from them, and that computed values are used as what they are. */
+export function checkValues(poll: PollDefinition, fields: Fields, add: Add): void {
+  const { values = {}, ...rest } = poll;
   poll.streams.forEach(({ cursor }, index) => {
     const at = `/streams/${String(index)}/cursor/start`;
     const start = 'start' in cursor ? cursor.start : undefined;
@@ -14,15 +19,63 @@ export function checkValues(poll: PollDefinition, fields: readonly VisitedField[
     else if (start !== undefined && isNumber(fields, start))
       add(at, `names ${start}, which is a number: use { "ago": "${start}", "unit": "hours" }`);
   });
+  for (const [name, value] of Object.entries(values)) checkValue(name, value, fields, add);
+  checkUse(rest, values, fields, add);
 }
 
-function checkDuration(
-  path: string,
-  unit: string | undefined,
-  fields: readonly VisitedField[],
-  pointer: string,
+function checkValue(name: string, value: PollValue, fields: Fields, add: Add): void {
+  const at = `/values/${name}`;
+  const { field: path, of, split, json } = value;
+  if (RESERVED.includes(name)) add(at, 'is the name of a placeholder that exists: choose another');
+  if (split === undefined && json === undefined && of === undefined && value.default === undefined)
+    add(at, `is ${path} itself: use it in place of this value`);
+  const field = fieldAt(fields, path)?.field;
+  if (!field) return;
+  if ((split !== undefined || json !== undefined) && field.type !== 'string')
+    add(`${at}/field`, `names ${path}, which is no text`);
+  if (split !== undefined && json !== undefined) add(at, 'has "split" and "json": keep one');
+  if (of) checkChoice(of, split === undefined ? valuesOfChoice(fields, path) : undefined, add, at);
+}
+
+/** Checks that a list or JSON occurs only where it can be sent. */
+function checkUse(
+  poll: Omit<PollDefinition, 'values'>,
+  values: Readonly<Record<string, PollValue>>,
+  fields: Fields,
   add: Add,
 ): void {
+  const used = new Set<string>();
+  for (const { pointer, text } of textsIn(poll, '')) {
+    const isAlone = /\/(?:body|graphql\/variables)\//.test(pointer) && /^\{\{[^{}]*\}\}$/.test(text);
+    for (const name of namesIn(text)) {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
+      used.add(name);
+      if (value && isListValue(value, fields) && !isAlone)
+        add(pointer, `names ${name}, which is a list: use { "list": "${name}", "join": "," } or leave "join" out`);
+    }
+    const isSource = /\/(?:(?:query|form)\/[^/]+\/list|records\/only\/field|each\/setting)$/.test(pointer);
+    if (!isSource || text.startsWith('/') || text === 'ids') continue;
+    used.add(text);
+    const value = Object.hasOwn(values, text) ? values[text] : undefined;
+    if (!value) add(pointer, `names ${text}, which is not in "values"`);
+    else if (pointer.endsWith('/list') && !isListValue(value, fields))
+      add(pointer, `names ${text}, which is no list: use "{{${text}}}"`);
+  }
+  for (const name of Object.keys(values)) if (!used.has(name)) add(`/values/${name}`, 'is used nowhere');
+}
+
+function isListValue(value: PollValue, fields: Fields): boolean {
+  const field = fieldAt(fields, value.field)?.field;
+  const results = [...Object.values(value.of ?? {}), value.default];
+  return (
+    value.split !== undefined ||
+    value.json === true ||
+    (field !== undefined && isList(field)) ||
+    results.some((result) => Array.isArray(result))
+  );
+}
+
+function checkDuration(path: string, unit: string | undefined, fields: Fields, pointer: string, add: Add): void {
   const field = fieldAt(fields, path)?.field;
   if (!field) return;
   if (!isNumber(fields, path) && field.type !== 'string')
@@ -34,7 +87,7 @@ function checkDuration(
     add(pointer, `names ${path}, which is a plain number: add "unit"`);
 }
 
-const isNumber = (fields: readonly VisitedField[], path: string): boolean => {
+const isNumber = (fields: Fields, path: string): boolean => {
   const type = fieldAt(fields, path)?.field.type;
   return type === 'integer' || type === 'number';
 };

@@ -10,7 +10,7 @@ import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
 import { checkValues } from './check-poll-values.js';
 import { isNamed, templatesWithNames, TIMES } from './poll-names.js';
-import { placeholdersIn, textsIn } from './poll-texts.js';
+import { namesIn, textsIn } from './poll-texts.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { oneOf, type Problem } from './problem.js';
 import { fieldsOf } from './walk.js';
@@ -63,7 +63,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   for (const { pointer, text } of textsIn(poll, '')) {
     const named = /^\/(?:settings|secrets)\//.test(text)
       ? [text]
-      : placeholdersIn(text).filter((name) => name.startsWith('/') && !isOfRecord(name, pointer));
+      : namesIn(text).filter((name) => name.startsWith('/') && !isOfRecord(name, pointer));
     for (const path of named) {
       if (!known.has(path)) add(pointer, `names ${path}, which is no field of this type`);
       if (
@@ -86,19 +86,22 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
 }
 
 function checkTemplates(poll: PollDefinition, add: Add): void {
-  const { streams, check: test, authentication: _authentication, ...rest } = poll;
+  const { streams, check: test, authentication: _authentication, values = {}, ...rest } = poll;
+  const computed = Object.keys(values);
   const check = (value: unknown, at: string, names: readonly string[]): void => {
     for (const { pointer, text } of textsIn(value, at))
-      for (const placeholder of placeholdersIn(text)) {
+      for (const placeholder of namesIn(text)) {
         if (placeholder.startsWith('/') || (placeholder === 'item' && pointer.endsWith('/item'))) continue;
         const [name = '', ...rest] = placeholder.split(':');
         const form = rest.length > 0 ? rest.join(':') : undefined;
-        if (!isNamed(name, names))
-          add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...names])}`);
+        const known = [...names, ...(isAddress(pointer) ? [] : computed)];
+        if (!isNamed(name, known))
+          add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...known])}`);
         else if (form !== undefined && !(TIMES.includes(name) && isTimeForm(form, 'request')))
           add(pointer, `{{${placeholder}}}: only a time has a form, one of ${oneOf(TIME_FORMS)}`);
       }
   };
+  check(values, '/values', []);
   check(rest, '', []);
   check(test, '/check', TIMES);
   streams.forEach((stream, index) => {

@@ -4,6 +4,8 @@ import type { PollEach, PollStream } from '../types.js';
 export const TIMES = ['since', 'until'];
 /** Stands for the fields of an entry: `each/region`. */
 const ENTRY_FIELDS = 'each/...';
+/** Names of placeholders that every definition has. */
+export const RESERVED = [...TIMES, 'after', 'each', 'parent', 'page_size', 'ids', 'item', 'job', 'part', 'now'];
 
 interface Templates {
   /** Relative to the stream. */

@@ -3,9 +3,8 @@ import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { line, path, setting, template } from './poll-primitives.js';
 import { responses } from './poll-responses-shape.js';
+import { source } from './poll-values-shape.js';
 import { list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
-
-const listed = text(/^(?:ids|\/settings\/[^/]+(?:\/[^/]+)*)$/, 'the pointer of a setting, "/settings/..."');
 
 /** JSON with templates. */
 const json: Shape = (value, pointer, complain) => {
@@ -28,14 +27,14 @@ const base = text(
 
 /** See `PollAddress`. */
 export const address: Shape = (value, pointer, complain) =>
-  (isPlain(value) ? object({ field: setting, of: map(base) }) : base)(value, pointer, complain);
+  (isPlain(value) ? object({ field: setting }, { of: map(base), default: base }) : base)(value, pointer, complain);
 
 /** See `PollParameter`. */
 const parameterValue: Shape = (value, pointer, complain) => {
   if (typeof value === 'number' || typeof value === 'boolean') return;
   const shape = isPlain(value)
     ? object(
-        { list: Array.isArray(value['list']) ? list(template) : listed },
+        { list: Array.isArray(value['list']) ? list(template) : source },
         { join: text(/^.{1,5}$/, 'a separator'), item: text(/\{\{item\}\}/, 'a text with "{{item}}"') },
       )
     : some(template);

@@ -6,6 +6,7 @@ import { address, recordList, request } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
 import { detail, each, job } from './poll-steps-shape.js';
 import { oneOf } from './problem.js';
+import { source, values } from './poll-values-shape.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { list, map, object, some, text, whole, word, type Shape } from './shape.js';
 
@@ -28,7 +29,7 @@ const stream = object(
       id: some(path),
       time: path,
       time_form: timeForm,
-      only: object({ path, field: setting }),
+      only: object({ path, field: source }),
     }),
     pagination,
     cursor,
@@ -54,6 +55,7 @@ export const pollShape = object(
   },
   {
     headers: map(template),
+    values,
     time_zone: zone,
     interval_seconds: whole(10, 86_400),
     schedule: setting,

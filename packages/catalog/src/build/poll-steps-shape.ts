@@ -1,8 +1,9 @@
 /** Shape of parents, details and exports of a `poll` definition: see `src/poll-steps.ts`. */
 import { isPlain } from '../validate/objects.js';
 import { pagination } from './poll-pages-shape.js';
-import { path, setting } from './poll-primitives.js';
+import { path } from './poll-primitives.js';
 import { request } from './poll-request-shape.js';
+import { source } from './poll-values-shape.js';
 import { list, object, text, whole, yes, type Shape } from './shape.js';
 
 const value = text(/^[^\r\n]+$/, 'a text in one line');
@@ -10,12 +11,12 @@ const value = text(/^[^\r\n]+$/, 'a text in one line');
 export const each: Shape = (found, pointer, complain) => {
   const shape =
     isPlain(found) && 'setting' in found && !('path' in found)
-      ? object({ setting }, { id: path })
+      ? object({ setting: source }, { id: path })
       : isPlain(found) && 'values' in found
         ? object({ values: list(value) })
         : object(
             { ...request.required, page_size: whole(1, 10_000), records: object({ path, id: path }), pagination },
-            { ...request.optional, setting, refresh_seconds: whole(60, 86_400), each },
+            { ...request.optional, setting: source, refresh_seconds: whole(60, 86_400), each },
           );
   shape(found, pointer, complain);
 };

@@ -12,3 +12,7 @@ export function* textsIn(value: unknown, pointer: string): Generator<{ pointer: 
 /** Returns the names inside `{{...}}`, without the type that a value is converted to. */
 export const placeholdersIn = (text: string): string[] =>
   [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, inner = '']) => inner.replace(/\|(?:text|number|path)$/, ''));
+
+/** Returns the names inside `{{...}}`, without the letter case that a text is converted to. */
+export const namesIn = (text: string): string[] =>
+  placeholdersIn(text).map((name) => name.replace(/^(?!(?:since|until):)(.*):(?:lower|upper)$/, '$1'));

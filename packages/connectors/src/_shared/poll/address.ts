@@ -1,5 +1,5 @@
 import type { PollAddress, PollField, PollRequest, PollTemplate } from '@connector-frame/catalog/types';
-import { getAt } from '@connector-frame/catalog/validate';
+import { getAt, isEmpty } from '@connector-frame/catalog/validate';
 import { failed } from '../connection-test/outcome.js';
 import type { Subject } from '../connection-test/failures.js';
 import { PollError } from './poll-error.js';
@@ -33,9 +33,13 @@ export function readAddress(address: PollAddress, values: Values, subject: Subje
   return new URL(url.origin + url.pathname.replace(/\/+$/, '') + path);
 }
 
-function selected({ field, of }: Exclude<PollAddress, string>, { settings }: Values): PollTemplate | undefined {
+function selected(address: Exclude<PollAddress, string>, { settings }: Values): PollTemplate | undefined {
+  const { field, of } = address;
   const value: unknown = getAt({ settings }, field);
-  return typeof value === 'string' && Object.hasOwn(of, value) ? of[value] : undefined;
+  if (isEmpty(value)) return address.default;
+  if (of === undefined) return `{{${field}}}`;
+  const key = String(value).trim();
+  return Object.hasOwn(of, key) ? of[key] : of['*'];
 }
 
 /** Returns the pointer of the setting that decides an address. */

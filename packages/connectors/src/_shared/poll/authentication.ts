@@ -32,7 +32,8 @@ export function selectedMethod(
 ): PollSingleAuthentication | undefined {
   if (authentication.kind !== 'choice') return authentication;
   const value: unknown = getAt(config, authentication.field);
-  return typeof value === 'string' && Object.hasOwn(authentication.of, value) ? authentication.of[value] : undefined;
+  const key = typeof value === 'boolean' ? String(value) : value;
+  return typeof key === 'string' && Object.hasOwn(authentication.of, key) ? authentication.of[key] : undefined;
 }
 
 /** @throws PollError `invalid_config` if a required field is empty */

@@ -3,9 +3,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import {
   type Clock,
   type Egress,
-  EgressError,
   type EgressInit,
-  type EgressReason,
   type FailureKind,
   type GrantedTokens,
   type JsonValue,
@@ -20,7 +18,9 @@ import { isPassword, SignInGuard } from './authentication/sign-in-guard.js';
 import { callOf, encodeBody, headersOf, type PollCall } from './call.js';
 import { failureOf, interpret, type ResponseParts } from './response-rules.js';
 import { isDownload, redirectTarget } from './download.js';
+import { exchange, type ExchangeInit } from './exchange.js';
 import { connectedAccount } from './connected-account.js';
+import { namedValues } from './named-values.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
@@ -53,23 +53,15 @@ export interface PollClientOptions {
   isTest?: boolean;
 }
 
-/** Maximum bytes of one page. The largest pages of any vendor are a few MB. */
-const MAX_PAGE = 16 * 1024 * 1024;
 const HOUR = 3_600_000;
-const PERMANENT_REASONS: readonly EgressReason[] = [
-  'egress_refused',
-  'invalid_address',
-  'invalid_header',
-  'redirected',
-  'too_large',
-];
-
 /**
  * An HTTP client for one vendor and configuration. Throws only `PollError`, whose message never
  * quotes a response, or the signal's reason.
  */
 export class PollClient {
   readonly subject: Subject;
+  /** Values for every template. */
+  readonly values: Values;
   /** Zone of times without one. */
   readonly zone: string;
   readonly vendorClock: VendorClock;
@@ -100,9 +92,9 @@ export class PollClient {
       ? () => connected
       : method && ((given: Credentials) => createAuthentication(method, given));
     if (!authenticate) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
-    const settings = { settings: config.settings };
-    this.#base = readAddress(poll.base_url, settings, this.subject);
-    this.#headers = headersOf(poll.headers ?? {}, settings);
+    this.values = { settings: config.settings, named: namedValues(poll, config) };
+    this.#base = readAddress(poll.base_url, this.values, this.subject);
+    this.#headers = headersOf(poll.headers ?? {}, this.values);
     this.#tls = readTls(config);
     this.zone = readZone(poll.time_zone, config);
     this.#rateLimiter = new RateLimiter(
@@ -141,10 +133,10 @@ export class PollClient {
 
   /** Sends the request that verifies the configuration. */
   check(signal: AbortSignal): Promise<PollResponse> {
-    const { poll, config, clock } = this.#options;
+    const { poll, clock } = this.#options;
     const until = clock.now();
     return this.send(
-      this.request(poll.check, { settings: config.settings, since: until - HOUR, until, now: until, zone: this.zone }),
+      this.request(poll.check, { ...this.values, since: until - HOUR, until, now: until, zone: this.zone }),
       signal,
     );
   }
@@ -231,25 +223,8 @@ export class PollClient {
     return this.#exchange(url, { headers, signal, ...(!isOwn && { verifyTls: true }) });
   }
 
-  async #exchange(
-    url: URL,
-    init: Pick<EgressInit, 'method' | 'body' | 'repeatable' | 'redirect' | 'verifyTls'> & {
-      headers: Headers;
-      signal: AbortSignal;
-    },
-  ): Promise<Response> {
-    try {
-      return await this.#options.egress.fetch(url, { ...this.#tls, ...init, maxBytes: MAX_PAGE });
-    } catch (error) {
-      init.signal.throwIfAborted();
-      if (!(error instanceof EgressError)) throw error;
-      const { reason } = error;
-      const outcome =
-        reason === 'too_large'
-          ? failed('unexpected_answer', `${this.subject.product} returned a response larger than 16 MiB.`)
-          : unreachable(reason, this.subject);
-      throw new PollError(outcome, PERMANENT_REASONS.includes(reason) ? 'permanent' : 'retry');
-    }
+  #exchange(url: URL, init: ExchangeInit): Promise<Response> {
+    return exchange(this.#options.egress, url, { ...this.#tls, ...init }, this.subject);
   }
 
   async #read(response: Response, call: PollCall): Promise<PollResponse> {

@@ -1,4 +1,4 @@
-import type { ConnectorConfig, PollEach, PollStream } from '@connector-frame/catalog/types';
+import type { PollEach, PollStream } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { JsonValue } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
@@ -7,7 +7,7 @@ import type { PollClient } from './client.js';
 import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsOf } from './records.js';
-import { jsonOf, type Values } from './template.js';
+import { jsonOf, valueOf, type Values } from './template.js';
 
 /** What a stream is read for. */
 export interface Entry {
@@ -39,13 +39,11 @@ export const entryValues = (entry: Entry | undefined): Pick<Values, 'each' | 'pa
 export function readEntries(
   stream: PollStream & { each: PollEach },
   client: PollClient,
-  config: ConnectorConfig,
   signal: AbortSignal,
 ): Promise<Entry[]> {
-  const names = JSON.stringify(stream).matchAll(/\{\{each(\/[^{}|]+)/g);
+  const names = JSON.stringify(stream).matchAll(/\{\{each(\/[^{}|]+?)(?::(?:lower|upper))?[|}]/g);
   return entriesOf(stream.each, {
     client,
-    config,
     signal,
     fields: [...new Set([...names].map(([, name = '']) => name))],
   });
@@ -53,7 +51,6 @@ export function readEntries(
 
 interface Reading {
   client: PollClient;
-  config: ConnectorConfig;
   signal: AbortSignal;
   /** Pointers of the values to keep of each entry. */
   fields: readonly string[];
@@ -61,7 +58,7 @@ interface Reading {
 
 async function entriesOf(each: PollEach, reading: Reading): Promise<Entry[]> {
   if ('values' in each) return each.values.map((id) => ({ id }));
-  const given = each.setting === undefined ? [] : [getAt(reading.config, each.setting)].flat();
+  const given = each.setting === undefined ? [] : [valueOf(each.setting, reading.client.values)].flat();
   if (!('path' in each)) return unique(given, each.id ?? '', reading);
   const chosen = unique(given, '', reading);
   if (chosen.length > 0) return chosen;
@@ -100,10 +97,10 @@ async function readList(
   parent: string | undefined,
   reading: Reading,
 ): Promise<Entry[]> {
-  const { client, config, signal } = reading;
+  const { client, signal } = reading;
   const entries = new Map<string, Entry>();
   const visited = new Set<string | undefined>();
-  const values = { settings: config.settings, page_size: list.page_size, ...(parent !== undefined && { parent }) };
+  const values = { ...client.values, page_size: list.page_size, ...(parent !== undefined && { parent }) };
   for (let position: string | undefined; ;) {
     const first = client.request(list, values);
     const response = await client.send(pageCall(list.pagination, client, first, position) ?? first, signal);

@@ -118,7 +118,7 @@ class PollInput implements PageInput {
     const kept = this.#entries.get(each);
     const refreshMs = 'path' in each ? (each.refresh_seconds ?? 0) * 1_000 : 0;
     if (kept && Math.abs(now - kept.at) < refreshMs) return kept.entries;
-    const entries = await readEntries({ ...stream, each }, this.#client, this.#config, signal);
+    const entries = await readEntries({ ...stream, each }, this.#client, signal);
     this.#entries.set(each, { at: now, entries });
     return entries;
   }
@@ -127,7 +127,7 @@ class PollInput implements PageInput {
   async #prepare(stream: PollStream, each: Entry | undefined, key: string, signal: AbortSignal): Promise<void> {
     const { prepare } = stream;
     if (!prepare || this.#prepared.has(key)) return;
-    const values = { settings: this.#config.settings, ...entryValues(each) };
+    const values = { ...this.#client.values, ...entryValues(each) };
     await this.#client.send(this.#client.request(prepare, values), signal);
     this.#prepared.add(key);
   }

@@ -2,7 +2,7 @@ import type { PollRecords } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollResponse } from './client.js';
-import { text, texts } from '../read.js';
+import { valueOf, type Values } from './template.js';
 import { isList, matchPath, withKeys, type Match } from './record-path.js';
 
 export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add'>;
@@ -108,11 +108,13 @@ const plain = (item: JsonValue | undefined): string | number | boolean | null =>
     : JSON.stringify(item ?? null);
 
 /** Whether a record passes the filter that a setting configures. */
-export function isSelected({ only }: PollRecords, settings: Record<string, unknown>, record: DataRecord): boolean {
+export function isSelected({ only }: PollRecords, values: Values, record: DataRecord): boolean {
   if (!only) return true;
-  const path = only.field.split('/').slice(1);
-  const single = text({ settings }, ...path);
-  const selected = single === undefined ? texts({ settings }, ...path) : [single];
-  const value: unknown = getAt(record, only.path);
-  return selected.length === 0 || (typeof value === 'string' && selected.includes(value));
+  const selected = textsOf(valueOf(only.field, values));
+  return selected.length === 0 || textsOf(getAt(record, only.path)).some((each) => selected.includes(each));
 }
+
+const textsOf = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .flatMap((each) => (['string', 'number', 'boolean'].includes(typeof each) && each !== '' ? [String(each)] : []));

@@ -31,14 +31,14 @@ export interface StreamPage {
 
 /** Returns the values for a stream's templates. */
 export function valuesOf(
-  { stream, client, config, each }: StreamContext,
+  { stream, client, each }: StreamContext,
   { since, until }: StreamState,
   position?: string,
 ): Values {
   const { cursor } = stream;
   const after = cursor.kind === 'id' ? (position ?? cursor.first) : undefined;
   return {
-    settings: config.settings,
+    ...client.values,
     page_size: stream.page_size,
     now: client.vendorClock.now(),
     zone: client.zone,

@@ -6,6 +6,8 @@ import { formatTime, isNumeric } from './times.js';
 /** Values for template placeholders. Times are milliseconds since the epoch. */
 export interface Values {
   settings: Readonly<Record<string, unknown>>;
+  /** Values that the definition computes from settings. */
+  named?: Readonly<Record<string, JsonValue>>;
   since?: number;
   until?: number;
   after?: string;
@@ -92,7 +94,14 @@ export function usesPlaceholder(request: PollRequest, name: string): boolean {
  * Returns the value of a placeholder with its type; times in a numeric format are numbers. Strings
  * are trimmed.
  */
-export function valueOf(name: string, values: Values): JsonValue | undefined {
+export function valueOf(placeholder: string, values: Values): JsonValue | undefined {
+  const [, name = placeholder, letters] = /^(.*):(lower|upper)$/.exec(placeholder) ?? [];
+  const value = plainValueOf(name, values);
+  if (typeof value !== 'string' || letters === undefined) return value;
+  return letters === 'lower' ? value.toLowerCase() : value.toUpperCase();
+}
+
+function plainValueOf(name: string, values: Values): JsonValue | undefined {
   if (name.startsWith('/record/')) return jsonOf(getAt({ record: values.record }, name));
   if (name.startsWith('/')) return jsonOf(getAt({ settings: values.settings }, name));
   const [key = '', ...rest] = name.split(':');
@@ -104,7 +113,8 @@ export function valueOf(name: string, values: Values): JsonValue | undefined {
   if (key.startsWith('each/')) return values.entry?.[name.slice('each'.length)];
   if (key === 'item') return values.item;
   if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids') return values[key];
-  return key === 'page_size' ? values.page_size : undefined;
+  if (key === 'page_size') return values.page_size;
+  return values.named && Object.hasOwn(values.named, name) ? values.named[name] : undefined;
 }
 
 /** Settings and records are JSON. */

@@ -36,9 +36,9 @@ export class WindowRecords {
 
   /** Returns the records not delivered before, and the state with the newest time or id. */
   take(found: readonly DataRecord[], state: StreamState): { records: DataRecord[]; state: StreamState } {
-    const { stream, config, client } = this.#context;
+    const { stream, client } = this.#context;
     const { cursor, records: shape } = stream;
-    const selected = found.filter((record) => isSelected(shape, config.settings, record));
+    const selected = found.filter((record) => isSelected(shape, client.values, record));
     if (cursor.kind === 'id') return this.#takeById(selected, state);
     if (cursor.kind !== 'time' && cursor.kind !== 'link') return { records: selected, state };
     const { since = 0 } = state;
