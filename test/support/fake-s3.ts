@@ -12,6 +12,10 @@ export interface FakeS3Options {
   region?: string;
   /** Access keys that AssumeRole returns, by role ARN. The session token is `session-of-<id>`. */
   roles?: Readonly<Record<string, string>>;
+  /** External IDs that the trust policies of roles require, by role ARN. */
+  externalIds?: Readonly<Record<string, string>>;
+  /** Returned by GetCallerIdentity. */
+  callerArn?: string;
 }
 
 /**
@@ -22,7 +26,8 @@ export function startFakeS3(options: FakeS3Options, tls?: Certificate): Promise<
   return startVendor((request) => respond(request, options), tls);
 }
 
-function respond(request: Received, { keys, buckets, region = 'eu-central-1', roles = {} }: FakeS3Options): Reply {
+function respond(request: Received, options: FakeS3Options): Reply {
+  const { keys, buckets, region = 'eu-central-1', roles = {} } = options;
   const signed = readAuthorization(request);
   if (!signed) return problem(403, 'AccessDenied');
   if (signed.region !== region) return problem(400, 'AuthorizationHeaderMalformed');
@@ -33,7 +38,7 @@ function respond(request: Received, { keys, buckets, region = 'eu-central-1', ro
   const isRole = Object.values(roles).includes(signed.accessKey);
   if (isRole && request.headers['x-amz-security-token'] !== `session-of-${signed.accessKey}`)
     return problem(403, 'InvalidToken');
-  return signed.service === 'sts' ? assumeRole(request, roles, keys) : serve(request, buckets);
+  return signed.service === 'sts' ? callSts(request, options) : serve(request, buckets);
 }
 
 function serve({ method, url }: Received, buckets: FakeS3Options['buckets']): Reply {
@@ -63,9 +68,16 @@ function serve({ method, url }: Received, buckets: FakeS3Options['buckets']): Re
   return problem(405, 'MethodNotAllowed');
 }
 
-function assumeRole({ body }: Received, roles: Readonly<Record<string, string>>, keys: FakeS3Options['keys']): Reply {
-  const id = roles[new URLSearchParams(body).get('RoleArn') ?? ''];
-  if (id === undefined)
+function callSts({ body }: Received, { keys, roles = {}, externalIds = {}, callerArn = '' }: FakeS3Options): Reply {
+  const form = new URLSearchParams(body);
+  if (form.get('Action') === 'GetCallerIdentity')
+    return xml(
+      `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>${callerArn}</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`,
+    );
+  const role = form.get('RoleArn') ?? '';
+  const id = roles[role];
+  const externalId = externalIds[role];
+  if (id === undefined || (externalId !== undefined && externalId !== form.get('ExternalId')))
     return xml('<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code></Error></ErrorResponse>', 403);
   const given = `<AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${keys[id]}</SecretAccessKey><SessionToken>session-of-${id}</SessionToken>`;
   return xml(

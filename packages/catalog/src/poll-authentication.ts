@@ -311,18 +311,22 @@ export interface PollOAuth1 {
 }
 
 /**
- * AWS Signature Version 4.
+ * AWS Signature Version 4, with an access key, or with keys of a role. Without an access key, the
+ * service assumes the role with its own identity at AWS.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
  */
 export interface PollAwsSignature {
   kind: 'aws_sigv4';
-  access_key_id: PollField;
-  secret_access_key: PollField;
+  access_key_id?: PollField;
+  secret_access_key?: PollField;
   session_token?: PollField;
   region: PollTemplate;
-  /** Role that the key assumes (STS `AssumeRole`), if the setting is not empty. */
+  /** Role to assume (STS `AssumeRole`), if the setting is not empty. */
   role_arn?: PollField;
-  /** What the trust policy of the role requires as `sts:ExternalId`. */
+  /**
+   * What the trust policy of the role requires as `sts:ExternalId`, for roles that are assumed with an
+   * access key. The service's own identity uses the external ID of the organization.
+   */
   external_id?: PollField;
   /** Name of the service in the scope of the signature: `execute-api`. */
   service: string;

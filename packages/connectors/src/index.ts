@@ -6,6 +6,13 @@ import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
 import { isSyntheticEnabled } from './synthetic/input.js';
 
+export {
+  createAwsIdentity,
+  type AwsAccount,
+  type AwsIdentity,
+  type AwsIdentityOptions,
+} from './_shared/aws/identity.js';
+export { needsAwsIdentity } from './needs-aws-identity.js';
 export { createDevNullOutput } from './dev-null/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';
 export { createSyntheticInput, type SyntheticInputOptions } from './synthetic/synthetic-input.js';

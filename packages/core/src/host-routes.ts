@@ -17,11 +17,11 @@ export interface HostSession {
 }
 
 /**
- * Why the service does not run a type. `not_yet`: a later release may. `agent`: its records can only
- * be read by an agent on the host. `proprietary`: its protocol is not public. `withdrawn`: the vendor
- * has withdrawn the API.
+ * Why the service does not run a type. `not_yet`: a later release may. `not_set_up`: the operator has not
+ * configured what it needs. `agent`: its records can only be read by an agent on the host.
+ * `proprietary`: its protocol is not public. `withdrawn`: the vendor has withdrawn the API.
  */
-export type UnavailableReason = 'not_yet' | 'agent' | 'proprietary' | 'withdrawn';
+export type UnavailableReason = 'not_yet' | 'not_set_up' | 'agent' | 'proprietary' | 'withdrawn';
 
 /** A connector type of the host's catalog. */
 export interface CatalogType {

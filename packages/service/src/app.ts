@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { getPathNoStrict } from 'hono/utils/url';
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/connectors';
+import { needsAwsIdentity, type AwsIdentity, type Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createPrincipals } from './auth/principals.js';
@@ -100,6 +100,8 @@ export interface AppDeps {
   /** Implementations of the connector types, for connection tests and pipelines. */
   connectors: Connectors;
   egress: Egress;
+  /** The service's own identity at AWS. Absent: the operator has configured none. */
+  aws?: AwsIdentity | undefined;
   limits: RateLimits;
   readiness: Readiness;
   /** The built form. If absent, `/embed/` is not served. */
@@ -153,7 +155,7 @@ export function createApp(deps: AppDeps): App {
     now: () => clock.now(),
     publicUrl: settings.publicUrl,
   });
-  const tests = createConnectionTests({ connectors, egress, lookupsOf, metrics });
+  const tests = createConnectionTests({ connectors, egress, lookupsOf, aws: deps.aws, metrics });
   const cors = createCors(new Set([...embedOrigins, ...consoleOrigins]));
   const engine = deps.engine ?? noEngine;
   const flags = createFeatureFlags({ store, defaults: featureDefaults(deps), clock });
@@ -207,6 +209,7 @@ export function createApp(deps: AppDeps): App {
       catalogAnswers: createCatalogResponses({
         catalog,
         supportsTest: (type) => tests.supports(type),
+        isSetUp: (type) => deps.aws !== undefined || !needsAwsIdentity(type),
         runs: (type) => {
           const { createInput, createOutput, createEnrichment } = connectors(type);
           return { input: createInput, output: createOutput, enrichment: createEnrichment }[type.kind] !== undefined;

@@ -133,6 +133,16 @@ const Variables = z.object({
   MIN_FREE_BYTES: integer(0, MAX_BYTES, 'bytes, for example 268435456; 0 to use the whole disk').default(256 * MIB),
   MASTER_KEY: masterKey.optional(),
   MASTER_KEY_PREVIOUS: masterKey.optional(),
+  AWS_ACCESS_KEY_ID: z
+    .string()
+    .regex(/^\w{16,128}$/, 'the ID of an access key: AKIAIOSFODNN7EXAMPLE')
+    .optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().max(1_000).optional(),
+  AWS_SESSION_TOKEN: z.string().max(10_000).optional(),
+  AWS_REGION: z
+    .string()
+    .regex(/^[a-z]{2,4}(?:-[a-z]+)+-\d$/, 'a region: us-east-1')
+    .default('us-east-1'),
   EGRESS_ALLOW: listOf(isRange, 'CIDR ranges, separated by commas: 10.1.0.0/16'),
   TRUST_PROXY: listOf(isRange, 'addresses or CIDR ranges of your proxies, separated by commas: 10.0.0.0/8'),
   RATE_LIMIT_ADDRESS: rateLimit(defaultRateLimits.address),
@@ -257,6 +267,10 @@ const Environment = WithSignIn.refine(
   .refine((env) => (env.USAGE_WEBHOOK_URL === undefined) === (env.USAGE_WEBHOOK_SECRET === undefined), {
     path: ['USAGE_WEBHOOK_SECRET'],
     error: 'set together with USAGE_WEBHOOK_URL; make one with: echo whsec_$(openssl rand -base64 32)',
+  })
+  .refine((env) => (env.AWS_ACCESS_KEY_ID === undefined) === (env.AWS_SECRET_ACCESS_KEY === undefined), {
+    path: ['AWS_SECRET_ACCESS_KEY'],
+    error: 'set together with AWS_ACCESS_KEY_ID',
   })
   .refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {
     path: ['OUTPUT_SPILL_BYTES'],

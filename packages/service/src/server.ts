@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
 import { systemClock as engineClock } from '@connector-frame/engine';
-import { connectors } from '@connector-frame/connectors';
+import { connectors, createAwsIdentity, type AwsIdentity } from '@connector-frame/connectors';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
@@ -29,6 +29,7 @@ import type { PipelineEngine } from './pipelines/engine.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
+import { awsExternalId } from './secrets/aws-external-id.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
 import type { SignInSettings } from './sign-in/create-sign-in.js';
@@ -121,8 +122,9 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   let engine: RunningEngine | undefined;
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
-    if (env.ENGINE === 'on') engine = await openEngine(await engineOptions(env, core, egress, log));
-    const server = assemble({ env, core, files, log, listener, egress, engine });
+    const aws = awsIdentityOf(env, core, egress);
+    if (env.ENGINE === 'on') engine = await openEngine({ ...(await engineOptions(env, core, egress, log)), aws });
+    const server = assemble({ env, core, files, log, listener, egress, aws, engine });
     if (organizationId !== undefined) await inviteAdmin(env, core, organizationId, server.url, log);
     return server;
   } catch (error) {
@@ -130,6 +132,23 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
     await engine?.close();
     throw error;
   }
+}
+
+/** The external ID of an organization does not change with the master key. */
+function awsIdentityOf(
+  { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, ...env }: Env,
+  { vault }: Core,
+  egress: Egress,
+): AwsIdentity | undefined {
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
+  const { AWS_SESSION_TOKEN: sessionToken, AWS_REGION: region } = env;
+  return createAwsIdentity({
+    keys: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+    region,
+    egress,
+    now: () => engineClock.now(),
+    externalIdOf: (organizationId) => awsExternalId(vault, organizationId),
+  });
 }
 
 /** Adds or invites the administrator of `BOOTSTRAP_ADMIN_EMAIL`. A failure does not stop the service. */
@@ -216,6 +235,7 @@ interface Parts {
   log: Logger;
   listener: HttpListener;
   egress: Egress;
+  aws: AwsIdentity | undefined;
   engine: RunningEngine | undefined;
 }
 
@@ -226,7 +246,7 @@ const isInside = (folder: string, path: string): boolean => {
   );
 };
 
-function assemble({ env, core, files, log, listener, egress, engine }: Parts): RunningServer {
+function assemble({ env, core, files, log, listener, egress, aws, engine }: Parts): RunningServer {
   const { store, vault: secrets, sessions, userTokens, database, schemaVersion } = core;
   const mailer = mailerOf(env);
   const ending = new AbortController();
@@ -249,6 +269,7 @@ function assemble({ env, core, files, log, listener, egress, engine }: Parts): R
     catalog: loadCatalog(),
     connectors,
     egress,
+    aws,
     limits: createRateLimits(
       {
         address: env.RATE_LIMIT_ADDRESS,

@@ -32,6 +32,7 @@ export const whyUnavailable = {
 
 const byReason: Record<UnavailableReason, string> = {
   not_yet: whyUnavailable.savedOnly,
+  not_set_up: whyUnavailable.savedOnly,
   agent: whyUnavailable.needsAgent,
   proprietary: whyUnavailable.proprietary,
   withdrawn: whyUnavailable.withdrawn,

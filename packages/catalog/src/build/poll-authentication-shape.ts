@@ -73,6 +73,17 @@ const loginValue: Shape = (value, pointer, complain) => {
     from === undefined ? object({ path }, { optional: yes }) : object({ [from]: name }, { optional: yes });
   shape(value, pointer, complain);
 };
+/** Needs an access key, a role, or both. */
+const awsSignature: Shape = (value, pointer, complain) => {
+  const keys = { access_key_id: field, secret_access_key: secret };
+  const role = { role_arn: setting };
+  const has = (name: string): boolean => isPlain(value) && Object.hasOwn(value, name);
+  const hasKey = !has('role_arn') || has('access_key_id') || has('secret_access_key');
+  object(
+    { kind: word('aws_sigv4'), region: template, service: line, ...(hasKey ? keys : role) },
+    hasKey ? { ...role, session_token: secret, external_id: setting } : {},
+  )(value, pointer, complain);
+};
 const loginRequest = object(
   { url: loginUrl },
   {
@@ -158,10 +169,7 @@ const single: Readonly<Record<string, Shape>> = {
     { kind, consumer_key: credential, consumer_secret: credential, token: credential, token_secret: credential },
     { algorithm: word('HMAC-SHA1', 'HMAC-SHA256'), realm: setting },
   ),
-  aws_sigv4: object(
-    { kind, access_key_id: field, secret_access_key: secret, region: template, service: line },
-    { session_token: secret, role_arn: setting, external_id: setting },
-  ),
+  aws_sigv4: awsSignature,
 };
 
 export const authenticationShape = kinds({

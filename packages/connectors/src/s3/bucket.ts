@@ -1,37 +1,42 @@
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
-import type { Egress, EgressInit, TesterConfig } from '@connector-frame/engine/connector-api';
+import {
+  systemClock,
+  type AwsKeys,
+  type Egress,
+  type EgressInit,
+  type TesterConfig,
+  type TesterContext,
+} from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
-import { assumeRole, type Credentials } from './assume-role.js';
-import { readBucketConfig, type AwsEndpoint, type BucketConfig } from './config.js';
+import type { AwsEndpoint } from '../_shared/aws/endpoint.js';
+import { KeySource } from '../_shared/aws/key-source.js';
+import { readBucketConfig } from './config.js';
+import { S3_FIELDS } from './error-responses.js';
 
-/** A bucket and the credentials to access it. */
+/** A bucket and the keys to access it. */
 export interface Bucket {
   /** URL of the bucket, without a trailing slash. */
   url: string;
   region: string;
-  credentials: Credentials;
+  keys: AwsKeys;
   verifyTls: boolean;
-  /** Cache of signing keys, for one bucket and its credentials. */
+  /** Cache of signing keys, for one bucket and its keys. */
   signing?: Map<string, ArrayBuffer>;
 }
 
 /** Parses the configuration and assumes the role, if there is one. */
-export async function openBucket(config: TesterConfig, egress: Egress, aws: AwsEndpoint): Promise<Bucket | Failure> {
-  const bucketConfig = readBucketConfig(config, aws);
+export async function openBucket(
+  config: TesterConfig,
+  { egress, aws: roles }: Pick<TesterContext, 'egress' | 'aws'>,
+  endpoint: AwsEndpoint,
+): Promise<Bucket | Failure> {
+  const bucketConfig = readBucketConfig(config, endpoint);
   if ('ok' in bucketConfig) return bucketConfig;
-  const { url, region, verifyTls } = bucketConfig;
-  const credentials = await credentialsFor(bucketConfig, egress, aws);
-  return 'ok' in credentials ? credentials : { url, region, verifyTls, credentials };
-}
-
-/** Returns the keys themselves, or temporary credentials of the role. */
-export function credentialsFor(
-  { keys, role, region }: BucketConfig,
-  egress: Egress,
-  aws: AwsEndpoint,
-): Promise<Credentials | Failure> {
-  return role ? assumeRole(role, keys, region, egress, aws('sts', region)) : Promise.resolve(keys);
+  const { url, region, verifyTls, signIn } = bucketConfig;
+  const source = new KeySource(signIn, { egress, now: () => systemClock.now(), endpoint, roles, fields: S3_FIELDS });
+  const keys = await source.get();
+  return 'ok' in keys ? keys : { url, region, verifyTls, keys };
 }
 
 /** Options of a request. */
@@ -52,15 +57,15 @@ export async function request(
   path: string,
   { headers = {}, body, ...options }: RequestOptions = {},
 ): Promise<Response> {
-  const { accessKey, secretKey, sessionToken } = bucket.credentials;
+  const { accessKeyId, secretAccessKey, sessionToken } = bucket.keys;
   const digest = body && createHash('sha256').update(body).digest('hex');
   const signed = await new AwsV4Signer({
     method,
     url: `${bucket.url}${path}`,
     headers: { ...headers, ...(digest && { 'x-amz-content-sha256': digest }) },
-    accessKeyId: accessKey,
-    secretAccessKey: secretKey,
-    ...(sessionToken && { sessionToken }),
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
     service: 's3',
     region: bucket.region,
     ...(bucket.signing && { cache: bucket.signing }),

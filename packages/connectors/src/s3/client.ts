@@ -1,15 +1,22 @@
-import { type Clock, ConnectorError, type Egress, type TesterConfig } from '@connector-frame/engine/connector-api';
+import {
+  type AwsKeys,
+  type AwsRoles,
+  type Clock,
+  ConnectorError,
+  type Egress,
+  type TesterConfig,
+} from '@connector-frame/engine/connector-api';
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
+import type { Failure } from '../_shared/connection-test/outcome.js';
 import { retryAfter } from '../_shared/output/failures.js';
 import { toConnectorError, toNetworkError } from '../_shared/objects/connector-error.js';
-import { failureOfResponse } from './error-responses.js';
-import { credentialsFor, request, type RequestOptions } from './bucket.js';
-import { readBucketConfig, type AwsEndpoint, type BucketConfig } from './config.js';
-import type { Credentials } from './assume-role.js';
+import { failureOfResponse, S3_FIELDS } from './error-responses.js';
+import type { AwsEndpoint } from '../_shared/aws/endpoint.js';
+import { KeySource } from '../_shared/aws/key-source.js';
+import { request, type RequestOptions } from './bucket.js';
+import { readBucketConfig, type BucketConfig } from './config.js';
 import { element } from '../_shared/xml-elements.js';
 
-/** Milliseconds until role credentials are renewed. They are valid for 15 minutes. */
-const RENEW_MS = 10 * 60_000;
 /**
  * Error codes of expired credentials.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
@@ -21,7 +28,9 @@ export interface ClientOptions {
   egress: Egress;
   clock: Clock;
   subject: Subject;
-  aws: AwsEndpoint;
+  endpoint: AwsEndpoint;
+  /** The service's own identity. Absent: it has none. */
+  roles?: AwsRoles | undefined;
 }
 
 /** An unsuccessful response, with the beginning of its body. */
@@ -36,8 +45,8 @@ export interface ErrorResponse {
 /** A client for one bucket. Renews the credentials of a role. */
 export class BucketClient {
   readonly #config: BucketConfig;
-  #cached: { credentials: Credentials; at: number } | undefined;
-  /** Signing keys by credentials and day. */
+  readonly #keys: KeySource;
+  /** Signing keys by access key and day. */
   readonly #signing = new Map<string, ArrayBuffer>();
   readonly #options: ClientOptions;
   readonly subject: Subject;
@@ -46,10 +55,20 @@ export class BucketClient {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.subject = options.subject;
-    const bucketConfig = readBucketConfig(options.config, options.aws);
-    if ('ok' in bucketConfig)
-      throw new ConnectorError('invalid_config', toConnectorError(bucketConfig).message, 'permanent');
+    const { config, egress, clock, endpoint, roles } = options;
+    const bucketConfig = readBucketConfig(config, endpoint);
+    if ('ok' in bucketConfig) throw invalidConfig(bucketConfig);
     this.#config = bucketConfig;
+    this.#keys = new KeySource(bucketConfig.signIn, {
+      egress,
+      now: () => clock.now(),
+      signingNow: () => Date.now(),
+      endpoint,
+      roles,
+      fields: S3_FIELDS,
+    });
+    const problem = this.#keys.problem();
+    if (problem) throw invalidConfig(problem);
   }
 
   /**
@@ -66,8 +85,7 @@ export class BucketClient {
     options: RequestOptions = {},
   ): Promise<Response | ErrorResponse> {
     const first = await this.#once(method, path, good, options);
-    if (first instanceof Response || !this.#config.role || !EXPIRED.has(first.code ?? '')) return first;
-    this.#cached = undefined;
+    if (first instanceof Response || !EXPIRED.has(first.code ?? '') || !this.#keys.reject()) return first;
     return this.#once(method, path, good, options);
   }
 
@@ -95,9 +113,9 @@ export class BucketClient {
     const { egress } = this.#options;
     try {
       const { url, region, verifyTls } = this.#config;
-      const credentials = await this.#credentials(signal);
+      const keys = await this.#sharedKeys(signal);
       if (this.#signing.size > 4) this.#signing.clear();
-      const bucket = { url, region, verifyTls, credentials, signing: this.#signing };
+      const bucket = { url, region, verifyTls, keys, signing: this.#signing };
       const response = await request(bucket, egress, method, path, { ...options, ...(signal && { signal }) });
       if (good.includes(response.status)) return response;
       const body = await beginningOf(response);
@@ -107,20 +125,16 @@ export class BucketClient {
     }
   }
 
-  async #credentials(signal: AbortSignal | undefined): Promise<Credentials> {
-    const { egress, clock, aws } = this.#options;
-    const now = clock.now();
-    if (this.#cached && (!this.#config.role || now - this.#cached.at < RENEW_MS)) return this.#cached.credentials;
-    const bound: Egress = {
-      fetch: (url, init) => egress.fetch(url, { ...init, ...(signal && { signal }) }),
-      connect: (target) => egress.connect(target),
-    };
-    const credentials = await credentialsFor(this.#config, bound, aws);
-    if ('ok' in credentials) throw toConnectorError(credentials);
-    this.#cached = { credentials, at: now };
-    return credentials;
+  async #sharedKeys(signal: AbortSignal | undefined): Promise<AwsKeys> {
+    const keys = await this.#keys.get();
+    signal?.throwIfAborted();
+    if ('ok' in keys) throw toConnectorError(keys);
+    return keys;
   }
 }
+
+const invalidConfig = (failure: Failure): ConnectorError =>
+  new ConnectorError('invalid_config', toConnectorError(failure).message, 'permanent');
 
 /** Reads enough of an error body to find its code, then cancels the stream. */
 async function beginningOf(response: Response): Promise<string> {

@@ -13,7 +13,8 @@ import { Collector, graph, numbered, numbersUpTo, openWorld } from '@connector-f
 import { codes, fast, push, status } from '../../../../test/support/pipeline-parts.js';
 import { openInput, openOutput } from '../../../../test/support/s3-connectors.js';
 import { BucketClient } from './client.js';
-import { awsEndpoint, storage } from './config.js';
+import { awsEndpoint } from '../_shared/aws/endpoint.js';
+import { storage } from './config.js';
 
 const YEAR_2020 = '2020-01-01T00:00:00Z';
 const JSON_LINES = { Format: 'json', json_format: { type: 'line' } };
@@ -38,7 +39,7 @@ describe('with s3rver', () => {
     endpoint = `http://127.0.0.1:${(await server.run()).port}`;
     const config = { settings: { endpoint, bucket: 'logs', use_path_style: true }, secrets };
     const egress = createEgress({ allow: ['127.0.0.0/8'] });
-    client = new BucketClient({ config, egress, clock: systemClock, subject: storage, aws: awsEndpoint });
+    client = new BucketClient({ config, egress, clock: systemClock, subject: storage, endpoint: awsEndpoint });
   });
   afterAll(async () => {
     await server.close();

@@ -1,5 +1,6 @@
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import { failed, type Failure } from '../_shared/connection-test/outcome.js';
+import { failureOfAwsCode, type AwsFields } from '../_shared/aws/failures.js';
 import { element } from '../_shared/xml-elements.js';
 
 const ACCESS_KEY = '/secrets/access_key';
@@ -11,40 +12,30 @@ const wrongRegion = (): Failure =>
     hint: 'The console of the provider shows the region beside the bucket.',
     at: REGION,
   });
-const wrongKey = (): Failure => failed('invalid_credentials', 'There is no such access key.', { at: ACCESS_KEY });
+
+/** The fields of types that use S3. */
+export const S3_FIELDS: AwsFields = {
+  accessKey: ACCESS_KEY,
+  secretKey: SECRET_KEY,
+  role: '/settings/role_arn',
+  externalId: '/settings/external_id',
+};
 
 /**
- * Failures by S3 or STS error code.
+ * Failures by S3 error code.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
  */
 const failuresByCode: ReadonlyMap<string, () => Failure> = new Map([
-  ['InvalidAccessKeyId', wrongKey],
-  ['InvalidClientTokenId', wrongKey],
-  [
-    'SignatureDoesNotMatch',
-    () => failed('invalid_credentials', 'The secret access key does not match the access key ID.', { at: SECRET_KEY }),
-  ],
-  [
-    'ExpiredToken',
-    () => failed('invalid_credentials', 'This access key has expired.', { at: [ACCESS_KEY, SECRET_KEY] }),
-  ],
   ['NoSuchBucket', () => failed('not_found', 'There is no bucket by this name.', { at: '/settings/bucket' })],
   ['PermanentRedirect', wrongRegion],
   ['AuthorizationHeaderMalformed', wrongRegion],
   ['IllegalLocationConstraintException', wrongRegion],
-  [
-    'RequestTimeTooSkewed',
-    () =>
-      failed('upstream_error', 'The clock of this service and that of the storage differ too much.', {
-        hint: 'Tell your administrator.',
-      }),
-  ],
   ['SlowDown', () => statusFailure(429, { product: 'the storage' })],
 ]);
 
 /** Returns the failure for an error code, or `undefined` for a code without a specific message. */
 export function failureOfCode(code: string | undefined): Failure | undefined {
-  return failuresByCode.get(code ?? '')?.();
+  return failuresByCode.get(code ?? '')?.() ?? failureOfAwsCode(code, S3_FIELDS);
 }
 
 /**

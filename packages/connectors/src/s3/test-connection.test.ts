@@ -12,7 +12,7 @@ import { createEgress } from '@connector-frame/engine/egress';
 import type { TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
 import { createS3InputTester } from './test-connection.js';
 import { createS3OutputTester } from './test-connection.js';
-import { awsEndpoint } from './config.js';
+import { awsEndpoint } from '../_shared/aws/endpoint.js';
 
 const ID = 'AKIACANARYACCESSKEY1';
 const ROLE_ID = 'ASIACANARYROLEKEY001';

@@ -5,17 +5,19 @@ import { text } from '../_shared/read.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
 import { failureOfResponse } from './error-responses.js';
 import { openBucket, request } from './bucket.js';
-import { awsEndpoint, storage } from './config.js';
+import { awsEndpoint } from '../_shared/aws/endpoint.js';
+import { storage } from './config.js';
 import { element } from '../_shared/xml-elements.js';
 
 /**
  * Creates a tester that lists one object under the prefix.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
  */
-export function createS3InputTester(subject: Subject = storage, aws = awsEndpoint): Tester {
-  return createTester(subject, async (config, { egress }) => {
-    const bucket = await openBucket(config, egress, aws);
+export function createS3InputTester(subject: Subject = storage, endpoint = awsEndpoint): Tester {
+  return createTester(subject, async (config, context) => {
+    const bucket = await openBucket(config, context, endpoint);
     if ('ok' in bucket) return bucket;
+    const { egress } = context;
     const query = new URLSearchParams({
       'list-type': '2',
       'max-keys': '1',
@@ -43,10 +45,11 @@ export function createS3InputTester(subject: Subject = storage, aws = awsEndpoin
  * write permission but leaves no object.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
-export function createS3OutputTester(subject: Subject = storage, aws = awsEndpoint): Tester {
-  return createTester(subject, async (config, { egress }) => {
-    const bucket = await openBucket(config, egress, aws);
+export function createS3OutputTester(subject: Subject = storage, endpoint = awsEndpoint): Tester {
+  return createTester(subject, async (config, context) => {
+    const bucket = await openBucket(config, context, endpoint);
     if ('ok' in bucket) return bucket;
+    const { egress } = context;
     const folder = (text(config.settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
     const key = [...folder.split('/'), 'connection-test'].filter(Boolean).map(encodeURIComponent).join('/');
 

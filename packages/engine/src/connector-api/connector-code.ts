@@ -1,6 +1,7 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/index.js';
 import type { AlertRecords } from './alert-records.js';
+import type { AwsRoles } from './aws-roles.js';
 import type { Clock } from './clock.js';
 import type { Enrichment } from './enrichment.js';
 import type { GrantedTokens } from './granted-tokens.js';
@@ -43,6 +44,8 @@ export interface ConnectorContext {
   secrets?: ReplaceableSecrets;
   /** Tokens of connected accounts. Absent: no secret of the connector is one. */
   tokens?: GrantedTokens;
+  /** Roles at AWS. Absent: the operator gave the service no identity there. */
+  aws?: AwsRoles;
 }
 
 /** A local address and port reserved for one connector. */

@@ -10,6 +10,7 @@ export { secure } from '../egress/secure.js';
 export { isErrno } from '../files/is-errno.js';
 export { LineFile } from '../files/line-file.js';
 export type { AlertRecord, AlertRecords } from './alert-records.js';
+export type { AwsKeys, AwsRoles } from './aws-roles.js';
 export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';
 export { systemClock, type Clock } from './clock.js';
 export type {

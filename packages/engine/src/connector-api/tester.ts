@@ -57,7 +57,10 @@ export interface TesterConfig {
   secrets: Record<string, unknown>;
 }
 
-export interface TesterContext extends Pick<ConnectorContext, 'keyValues' | 'lookupFolders' | 'secrets' | 'tokens'> {
+export interface TesterContext extends Pick<
+  ConnectorContext,
+  'keyValues' | 'lookupFolders' | 'secrets' | 'tokens' | 'aws'
+> {
   egress: Egress;
   /**
    * Aborted when the caller disconnects or the time limit expires; the outcome is then `timeout`.

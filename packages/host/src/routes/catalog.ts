@@ -13,7 +13,7 @@ import type { Route, RouteTools } from '../route.js';
  */
 const CACHE_TTL_MS = 60_000;
 
-const REASONS = ['not_yet', 'agent', 'proprietary', 'withdrawn'] as const satisfies UnavailableReason[];
+const REASONS = ['not_yet', 'not_set_up', 'agent', 'proprietary', 'withdrawn'] as const satisfies UnavailableReason[];
 
 /** `GET /catalog?kind=`: returns the types that this host offers. */
 export function catalogRoute<Context>({ options, service }: RouteTools<Context>): Route<Context> {

@@ -39,8 +39,10 @@ export interface CatalogResponses {
 export interface CatalogResponsesOptions {
   catalog: Catalog;
   supportsTest: (type: ConnectorTypeData) => boolean;
-  /** Returns whether pipelines can run this type. */
+  /** Returns whether this release can run the type. */
   runs: (type: ConnectorTypeData) => boolean;
+  /** Returns whether the operator has configured what the type needs. */
+  isSetUp: (type: ConnectorTypeData) => boolean;
   /** Returns the URL of a type's icon. */
   iconUrl: (typeId: string) => string;
 }
@@ -48,9 +50,13 @@ export interface CatalogResponsesOptions {
 export function createCatalogResponses({
   catalog,
   supportsTest,
-  runs,
+  runs: isImplemented,
+  isSetUp,
   iconUrl,
 }: CatalogResponsesOptions): CatalogResponses {
+  const runs = (type: ConnectorTypeData): boolean => isImplemented(type) && isSetUp(type);
+  const reasonOf = (type: ConnectorTypeData): string =>
+    type.unavailable?.reason ?? (isImplemented(type) ? 'not_set_up' : 'not_yet');
   const head = (type: ConnectorTypeData) => ({
     type_id: type.type_id,
     kind: type.kind,
@@ -59,7 +65,7 @@ export function createCatalogResponses({
     category: type.category,
     vendor: type.vendor,
     supported_features: { test_connection: supportsTest(type), runtime: runs(type) },
-    ...(!runs(type) && { unavailable: { reason: type.unavailable?.reason ?? 'not_yet' } }),
+    ...(!runs(type) && { unavailable: { reason: reasonOf(type) } }),
     ...(type.aliases && { aliases: type.aliases }),
     in_beta: type.in_beta ?? false,
     // Clients compare the major version.

@@ -1,5 +1,5 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
-import type { Connectors } from '@connector-frame/connectors';
+import type { AwsIdentity, Connectors } from '@connector-frame/connectors';
 import type { GrantedTokens, ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
 import { ApiError } from '../api-error.js';
@@ -35,6 +35,8 @@ export interface ConnectionTestsOptions {
   connectors: Connectors;
   egress: Egress;
   lookupsOf: LookupsOf;
+  /** The service's own identity at AWS. Absent: it has none. */
+  aws?: Pick<AwsIdentity, 'of'> | undefined;
   metrics: Metrics;
 }
 
@@ -42,6 +44,7 @@ export function createConnectionTests({
   connectors,
   egress,
   lookupsOf,
+  aws,
   metrics,
 }: ConnectionTestsOptions): ConnectionTests {
   return {
@@ -55,6 +58,7 @@ export function createConnectionTests({
         ...lookupsOf(organizationId),
         ...(secrets && { secrets }),
         ...(tokens && { tokens }),
+        ...(aws && { aws: aws.of(organizationId) }),
         egress,
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT)]),
       });

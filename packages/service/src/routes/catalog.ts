@@ -23,16 +23,16 @@ const TypeHead = z.object({
     .object({
       test_connection: z.boolean(),
       runtime: z.boolean().openapi({
-        description: 'Whether this release can run the type. If false, the status of its pipelines is `Erroring`.',
+        description: 'Whether pipelines can run the type. If false, the status of its pipelines is `Erroring`.',
       }),
     })
     .openapi('SupportedFeatures'),
   unavailable: z
-    .object({ reason: z.enum(['not_yet', 'agent', 'proprietary', 'withdrawn']) })
+    .object({ reason: z.enum(['not_yet', 'not_set_up', 'agent', 'proprietary', 'withdrawn']) })
     .optional()
     .openapi('Unavailable', {
       description:
-        'Present if `runtime` is false. `not_yet`: a later release may run the type. `agent`: the records can only be read by an agent on the host. `proprietary`: the protocol is not public. `withdrawn`: the vendor has withdrawn the API.',
+        'Present if `runtime` is false. `not_yet`: a later release may run the type. `not_set_up`: the operator has not configured what the type needs, such as an identity of the service at AWS. `agent`: the records can only be read by an agent on the host. `proprietary`: the protocol is not public. `withdrawn`: the vendor has withdrawn the API.',
     }),
   aliases: z.array(z.string()).optional().openapi({ description: 'Other names that people search for.' }),
   in_beta: z.boolean(),

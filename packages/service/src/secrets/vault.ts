@@ -72,6 +72,7 @@ const DIGEST_PURPOSES = [
   'recovery-code',
   'account',
   'consent',
+  'aws-external-id',
 ] as const;
 
 /** Seals, opens and digests what the service keeps secret. No method returns an unwrapped key. */

@@ -7,7 +7,7 @@ import type {
   PollSingleAuthentication,
 } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
-import type { Clock, Egress } from '@connector-frame/engine/connector-api';
+import type { AwsRoles, Clock, Egress } from '@connector-frame/engine/connector-api';
 import { statusFailure, type Subject } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import { send, type HttpResponse } from '../output/send.js';
@@ -27,6 +27,8 @@ export interface DeliveryClientOptions {
   config: ConnectorConfig;
   egress: Egress;
   clock: Clock;
+  /** The service's own identity at AWS. */
+  aws?: AwsRoles | undefined;
 }
 
 export interface Outgoing extends DeliveryRequest {
@@ -53,7 +55,7 @@ export class DeliveryClient {
   /** @throws ConnectorError `invalid_config` */
   constructor(options: DeliveryClientOptions) {
     this.#options = options;
-    const { type, definition, config, egress, clock } = options;
+    const { type, definition, config, egress, clock, aws: roles } = options;
     const method = methodOf(definition, config);
     const address = addressFields(definition.base_url).find((field) => (getAt(config, field) ?? '') !== '');
     const credential = method && secretsOf(method).at(-1);
@@ -73,6 +75,8 @@ export class DeliveryClient {
         base: this.#base,
         now: () => clock.now(),
         vendorNow: () => clock.now(),
+        egress,
+        roles,
         requester: tokenRequester(egress, subject, () => clock.now()),
         refused: () => new PollError(statusFailure(401, subject), 'permanent'),
       });

@@ -16,11 +16,11 @@ const RESERVE = 2_000;
 
 /** Creates outputs that deliver as a definition says. */
 export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
-  return (given, { type, egress, clock }): Output => {
+  return (given, { type, egress, clock, aws }): Output => {
     const config = withDefaults(type.config, given);
     const { settings } = config;
     const definition = variantOf(common, config);
-    const client = new DeliveryClient({ type, definition, config, egress, clock });
+    const client = new DeliveryClient({ type, definition, config, egress, clock, aws });
     const { limits, responses = {}, path, query, headers, method, ordered } = definition;
     const encoder = createBodyEncoder(definition.body, settings);
     const maxBytes = Math.max(limits.bytes - RESERVE, 1);

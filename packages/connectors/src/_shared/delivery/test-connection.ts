@@ -27,12 +27,12 @@ export function createDeliveryTester(
   type: Pick<ConnectorTypeData, 'name' | 'config'>,
   common: DeliveryDefinition,
 ): Tester {
-  return createTester({ product: type.name }, async (given, { egress, signal }) => {
+  return createTester({ product: type.name }, async (given, { egress, signal, aws }) => {
     const config = withDefaults(type.config, given);
     const definition = variantOf(common, config);
     let subject: Subject = { product: type.name };
     try {
-      const client = new DeliveryClient({ type, definition, config, egress, clock: systemClock });
+      const client = new DeliveryClient({ type, definition, config, egress, clock: systemClock, aws });
       ({ subject } = client);
       const { check } = definition;
       const scope = { settings: config.settings, now: systemClock.now() };

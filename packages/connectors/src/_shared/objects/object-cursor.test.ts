@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Listed } from './list-objects.js';
+import type { Listed } from './store.js';
 import { OVERLAP_MS, ObjectCursor } from './object-cursor.js';
 
 const HOUR = 3_600_000;

@@ -21,6 +21,8 @@ import { basic, setHeader, type Authentication, type Credentials, type Outgoing 
 
 /** Returns the secrets that a method needs, the decisive one last. */
 export function secretsOf(method: PollSingleAuthentication): string[] {
+  // A role can be assumed without an access key.
+  if (method.kind === 'aws_sigv4' && method.role_arn !== undefined) return [];
   const { session_token: _optional, ...needed } = { session_token: undefined, ...method };
   return fieldsIn(needed).filter((path) => path.startsWith('/secrets/'));
 }

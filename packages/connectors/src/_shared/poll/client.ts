@@ -1,6 +1,7 @@
 import type { ConnectorConfig, ConnectorTypeData, PollDefinition, PollRequest } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import {
+  type AwsRoles,
   type Clock,
   type Egress,
   type EgressInit,
@@ -49,6 +50,8 @@ export interface PollClientOptions {
   secrets?: ReplaceableSecrets | undefined;
   /** Tokens of connected accounts. */
   tokens?: GrantedTokens | undefined;
+  /** The service's own identity at AWS. */
+  aws?: AwsRoles | undefined;
   /** Whether this is the test of a connection. */
   isTest?: boolean;
 }
@@ -77,7 +80,7 @@ export class PollClient {
   /** @throws PollError `invalid_config` */
   constructor(options: PollClientOptions) {
     this.#options = options;
-    const { type, poll, config, clock } = options;
+    const { type, poll, config, egress, clock } = options;
     this.vendorClock = new VendorClock(clock);
     const connected = connectedAccount(type, options.tokens);
     const method = connected ? undefined : selectedMethod(poll.authentication, config);
@@ -110,6 +113,8 @@ export class PollClient {
       vendorNow: () => this.vendorClock.now(),
       requester: this.#grant.bind(this),
       refused: () => this.#refused(),
+      egress,
+      roles: options.aws,
       secrets: options.secrets,
       isTest: options.isTest,
     });

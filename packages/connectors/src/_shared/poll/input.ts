@@ -42,8 +42,8 @@ class PollInput implements PageInput {
     this.#poll = poll;
     this.#config = config;
     this.#context = context;
-    const { type, egress, clock, secrets, tokens } = context;
-    this.#client = new PollClient({ type, poll, config, egress, clock, secrets, tokens });
+    const { type, egress, clock, secrets, tokens, aws } = context;
+    this.#client = new PollClient({ type, poll, config, egress, clock, secrets, tokens, aws });
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
       this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;

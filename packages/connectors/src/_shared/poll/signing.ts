@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
-import type { ReplaceableSecrets } from '@connector-frame/engine/connector-api';
+import type { AwsRoles, Egress, ReplaceableSecrets } from '@connector-frame/engine/connector-api';
 import type { Subject } from '../connection-test/failures.js';
 import { missing } from '../connection-test/outcome.js';
 import { PollError } from './poll-error.js';
@@ -31,6 +31,10 @@ export interface Credentials {
   subject: Subject;
   /** The URL that requests are built from. */
   base: URL;
+  /** For requests to other hosts than those of the vendor's token endpoints. */
+  egress: Egress;
+  /** The service's own identity at AWS. Absent: it has none. */
+  roles?: AwsRoles | undefined;
   /** For methods that exchange their secret for a token. */
   requester: GrantRequester;
   /** Milliseconds since the epoch. */

@@ -10,7 +10,7 @@ import { recordsOf } from './records.js';
 
 /** Creates the connection test of a polled type without its own: it sends the `check` request. */
 export function createPollTester(type: ConnectorTypeData, poll: PollDefinition): Tester {
-  return createTester({ product: type.vendor }, async (config, { egress, signal, secrets, tokens }) => {
+  return createTester({ product: type.vendor }, async (config, { egress, signal, secrets, tokens, aws }) => {
     try {
       const client = new PollClient({
         type,
@@ -20,6 +20,7 @@ export function createPollTester(type: ConnectorTypeData, poll: PollDefinition):
         clock: systemClock,
         secrets,
         tokens,
+        aws,
         isTest: true,
       });
       client.retrySignIn();

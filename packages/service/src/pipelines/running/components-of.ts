@@ -13,7 +13,7 @@ import {
   type Output,
   type TransformConfig,
 } from '@connector-frame/engine';
-import { connectors, createInputOf } from '@connector-frame/connectors';
+import { connectors, createInputOf, type AwsIdentity } from '@connector-frame/connectors';
 import type { ConnectorContext, KeyValueTable, ListenAt } from '@connector-frame/engine/connector-api';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Lookups, LookupsOf } from '../../connectors/lookups.js';
@@ -46,6 +46,8 @@ export interface ComponentTools {
   exchanges?: SecretExchanges;
   /** Refreshes the tokens of connected accounts. */
   refresher?: TokenRefresher;
+  /** The service's own identity at AWS. Absent: it has none. */
+  aws?: Pick<AwsIdentity, 'of'> | undefined;
   /** Returns where an input listens on a port of its own. Absent: no input does. */
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
   /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
@@ -149,7 +151,19 @@ async function partsOf(
   node: StoredNode,
   connector: Connector,
   secrets: OpenedById,
-  { catalog, egress, clock, filesFolder, lookupsOf, tableOf, exchanges, refresher, listenAt, alertsOf }: ComponentTools,
+  {
+    catalog,
+    egress,
+    clock,
+    filesFolder,
+    lookupsOf,
+    tableOf,
+    exchanges,
+    refresher,
+    aws,
+    listenAt,
+    alertsOf,
+  }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
   if (!type) {
@@ -164,6 +178,7 @@ async function partsOf(
     ...(alertsOf && { alerts: alertsOf(pipeline, node.id) }),
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...withOwnTable(lookupsOf(connector.organizationId), connector, tableOf),
+    ...(aws && { aws: aws.of(connector.organizationId) }),
     ...(listen && { listen }),
     ...(exchanges && { secrets: exchanges.of(connector, userOf(node)) }),
   };

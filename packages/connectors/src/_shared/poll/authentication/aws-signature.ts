@@ -1,84 +1,107 @@
 import type { PollAwsSignature } from '@connector-frame/catalog/types';
 import { AwsV4Signer } from 'aws4fetch';
-import { setHeader, type Authentication, type Credentials, type GrantResponse, type Outgoing } from '../signing.js';
-import { fillCredential, readField, readOptional } from './credentials.js';
-import { hasNone, renewalTime } from './token.js';
+import { EgressError, type AwsKeys } from '@connector-frame/engine/connector-api';
+import { awsEndpoint, isRegion, type AwsEndpoint } from '../../aws/endpoint.js';
+import { KeySource } from '../../aws/key-source.js';
+import { signingTime } from '../../aws/sts.js';
+import { unreachable } from '../../connection-test/failures.js';
+import { failed, type Failure } from '../../connection-test/outcome.js';
+import { PollError } from '../poll-error.js';
+import { setHeader, type Authentication, type Credentials, type Outgoing } from '../signing.js';
+import { fieldsIn, fillCredential, readOptional } from './credentials.js';
 
-/** Seconds that the credentials of a role are valid: the shortest maximum that a role can have. */
-const ROLE_SECONDS = 3_600;
-
-interface AwsKeys {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string | undefined;
-}
-
-/** Signs each request with AWS Signature Version 4, after assuming a role if there is one. */
-export function awsAuthentication(method: PollAwsSignature, credentials: Credentials): Authentication {
-  const { config, now, vendorNow } = credentials;
-  const own: AwsKeys = {
-    accessKeyId: readField(config, method.access_key_id),
-    secretAccessKey: readField(config, method.secret_access_key),
-    sessionToken: readOptional(config, method.session_token),
-  };
+/**
+ * Signs each request with AWS Signature Version 4: with an access key, or with keys of a role that is
+ * assumed with the access key or with the service's own identity.
+ */
+export function awsAuthentication(
+  method: PollAwsSignature,
+  credentials: Credentials,
+  endpoint: AwsEndpoint = awsEndpoint,
+): Authentication {
+  const { config, now, vendorNow, egress, roles, subject } = credentials;
   const region = fillCredential(method.region, config);
-  const role = readOptional(config, method.role_arn);
-  let assumed: { keys: AwsKeys; until: number } | undefined;
-
-  async function sign(request: Outgoing, keys: AwsKeys, service: string): Promise<void> {
-    const { method: verb, url, headers, body } = request;
-    const signer = new AwsV4Signer({
-      method: verb,
-      url: url.href,
-      headers,
-      ...(body !== undefined && { body: typeof body === 'string' ? body : Uint8Array.from(body) }),
-      accessKeyId: keys.accessKeyId,
-      secretAccessKey: keys.secretAccessKey,
-      ...(keys.sessionToken !== undefined && { sessionToken: keys.sessionToken }),
-      service,
+  if (!isRegion(region))
+    throw new PollError(
+      failed('invalid_config', 'This is not the code of a region.', { at: fieldsIn(method.region)[0] }),
+      'permanent',
+    );
+  const source = new KeySource(
+    {
+      accessKeyId: readOptional(config, method.access_key_id),
+      secretAccessKey: readOptional(config, method.secret_access_key),
+      sessionToken: readOptional(config, method.session_token),
+      roleArn: readOptional(config, method.role_arn),
+      externalId: readOptional(config, method.external_id),
       region,
-      datetime: new Date(vendorNow()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
-    });
-    const signed = await signer.sign();
-    for (const [name, value] of signed.headers) setHeader(headers, name, value, method.secret_access_key);
-    request.url = signed.url;
-  }
+    },
+    {
+      egress,
+      now,
+      signingNow: vendorNow,
+      endpoint,
+      roles,
+      fields: {
+        accessKey: method.access_key_id,
+        secretKey: method.secret_access_key,
+        role: method.role_arn,
+        externalId: method.external_id,
+      },
+    },
+  );
+  const problem = source.problem();
+  if (problem) throw toPollError(problem);
 
-  /** https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html */
-  async function assume(roleArn: string, signal: AbortSignal): Promise<AwsKeys> {
-    const externalId = readOptional(config, method.external_id);
-    const body = new URLSearchParams({
-      Action: 'AssumeRole',
-      Version: '2011-06-15',
-      RoleArn: roleArn,
-      RoleSessionName: 'connector-frame',
-      DurationSeconds: String(ROLE_SECONDS),
-      ...(externalId !== undefined && { ExternalId: externalId }),
-    }).toString();
-    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
-    const request = { method: 'POST', url: stsEndpoint(region), headers, body };
-    await sign(request, own, 'sts');
-    return keysIn(await credentials.requester(request, signal), credentials);
+  async function keysFor(signal: AbortSignal): Promise<AwsKeys> {
+    const keys = await source.get().catch((error: unknown) => {
+      if (error instanceof EgressError) throw new PollError(unreachable(error.reason, subject), 'retry');
+      throw error;
+    });
+    signal.throwIfAborted();
+    if ('ok' in keys) throw toPollError(keys);
+    return keys;
   }
 
   return {
     async sign(request, signal) {
-      if (role !== undefined && (!assumed || assumed.until <= now()))
-        assumed = { keys: await assume(role, signal), until: renewalTime(now(), ROLE_SECONDS) };
-      await sign(request, assumed?.keys ?? own, method.service);
+      await sign(request, await keysFor(signal), {
+        region,
+        service: method.service,
+        at: vendorNow(),
+        field: method.secret_access_key ?? method.role_arn ?? '',
+      });
     },
-    renew: () => false,
+    renew({ status }) {
+      // Not sent again: most such responses mean that the role lacks a permission.
+      if (status === 401 || status === 403) source.reject();
+      return false;
+    },
   };
 }
 
-const stsEndpoint = (region: string): URL =>
-  new URL(`https://sts.${encodeURIComponent(region)}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}/`);
-
-/** The response is XML in which these elements occur once and contain no entities. */
-function keysIn(response: GrantResponse, { refused, subject }: Credentials): AwsKeys {
-  const [accessKeyId, secretAccessKey, sessionToken] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map(
-    (name) => new RegExp(`<${name}>\\s*([^<\\s]+)\\s*</${name}>`).exec(response.text)?.[1],
-  );
-  if (accessKeyId && secretAccessKey && sessionToken) return { accessKeyId, secretAccessKey, sessionToken };
-  throw hasNone(response, refused, subject);
+async function sign(
+  request: Outgoing,
+  { accessKeyId, secretAccessKey, sessionToken }: AwsKeys,
+  { region, service, at, field }: { region: string; service: string; at: number; field: string },
+): Promise<void> {
+  const { method, url, headers, body } = request;
+  const signer = new AwsV4Signer({
+    method,
+    url: url.href,
+    headers,
+    ...(body !== undefined && { body: typeof body === 'string' ? body : Uint8Array.from(body) }),
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken !== undefined && { sessionToken }),
+    service,
+    region,
+    datetime: signingTime(at),
+  });
+  const signed = await signer.sign();
+  for (const [name, value] of signed.headers) setHeader(headers, name, value, field);
+  request.url = signed.url;
 }
+
+const TEMPORARY: readonly Failure['reason'][] = ['rate_limited', 'upstream_error'];
+const toPollError = (failure: Failure): PollError =>
+  new PollError(failure, TEMPORARY.includes(failure.reason) ? 'retry' : 'permanent');

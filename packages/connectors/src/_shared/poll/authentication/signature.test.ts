@@ -1,3 +1,4 @@
+import type { Egress } from '@connector-frame/engine/connector-api';
 import { createHmac } from 'node:crypto';
 import type { PollSignature } from '@connector-frame/catalog/types';
 import { expect, test } from 'vitest';
@@ -7,6 +8,11 @@ import { awsAuthentication } from './aws-signature.js';
 import { signOAuth1 } from './oauth1.js';
 import { signRequest } from './signature.js';
 import type { Moment } from './steps.js';
+
+const noEgress: Egress = {
+  fetch: () => Promise.reject(new Error('none')),
+  connect: () => Promise.reject(new Error('none')),
+};
 
 interface Sent {
   method?: string;
@@ -357,6 +363,7 @@ test.each([
       config: { settings: { id: 'AKIDEXAMPLE', region: 'us-east-1' }, secrets },
       subject: { product: 'AWS' },
       base: new URL('https://example.amazonaws.com'),
+      egress: noEgress,
       requester: () => Promise.reject(new Error('none')),
       now: () => 0,
       vendorNow: () => Date.UTC(2015, 7, 30, 12, 36),

@@ -302,15 +302,19 @@ test('assumes a role in AWS, and signs with its credentials until they expire', 
       now: () => now,
       vendorNow: () => now,
       refused: () => expect.unreachable(),
-      requester: ({ url, headers, body = '' }) => {
-        sts.push({ url: url.href, headers: Object.fromEntries(headers), body });
-        const text = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
+      requester: () => expect.unreachable(),
+      egress: {
+        connect: () => expect.unreachable(),
+        fetch: (url, { headers, body } = {}) => {
+          sts.push({ url: String(url), headers: Object.fromEntries(new Headers(headers)), body: String(body) });
+          const text = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>
           <AssumedRoleUser><Arn>arn:aws:sts::123456789012:assumed-role/demo/TestAR</Arn></AssumedRoleUser>
           <Credentials><AccessKeyId>ASIAIOSFODNN7EXAMPLE</AccessKeyId>
           <SecretAccessKey>wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY</SecretAccessKey>
           <SessionToken>AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQW==</SessionToken>
           <Expiration>2026-03-10T13:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
-        return Promise.resolve({ headers: new Headers(), text, body: undefined, at: now });
+          return Promise.resolve(new Response(text));
+        },
       },
     },
   );
