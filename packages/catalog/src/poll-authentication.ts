@@ -351,4 +351,6 @@ export type PollSingleAuthentication =
 export type PollAuthentication =
   | PollSingleAuthentication
   /** One of several, selected by a setting. */
-  | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> };
+  | { kind: 'choice'; field: PollField; of: Readonly<Record<string, PollSingleAuthentication>> }
+  /** The first whose secrets are all filled. One that needs none, such as `none`, is the last. */
+  | { kind: 'first'; of: readonly PollSingleAuthentication[] };

@@ -56,6 +56,17 @@ export interface PollListParameter {
 /** The parts of a list are joined with a space. */
 export type PollParameter = PollTemplate | number | boolean | readonly PollTemplate[] | PollListParameter;
 
+/**
+ * Whether a setting is filled: neither empty nor `false`. With `in`, whether it is one of these
+ * values, or its list contains one. `empty`: holds if it is not filled, and with `in` then as well.
+ */
+export interface PollCondition {
+  /** A setting, or the name of one of `values`. */
+  field: PollField | string;
+  in?: readonly (string | number)[];
+  empty?: true;
+}
+
 export interface PollCsv {
   /** Default `,`. */
   delimiter?: string;

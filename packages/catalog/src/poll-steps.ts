@@ -1,7 +1,7 @@
 /** Streams of a `poll` definition that take more than one request: parents, details and exports. */
 
 import type { PollPagination } from './poll-pages.js';
-import type { PollField, PollPath, PollRequest } from './poll-request.js';
+import type { PollCondition, PollField, PollPath, PollRequest } from './poll-request.js';
 
 /**
  * What a stream is read for, once for each entry. `{{each}}` is its ID or value, and
@@ -31,6 +31,8 @@ export type PollEach =
  * the list's record. If the vendor no longer has it (404, 410), the list's record is delivered.
  */
 export interface PollDetail extends PollRequest {
+  /** Requested only if these hold; otherwise the list's records are delivered. */
+  when?: PollCondition | readonly PollCondition[];
   /**
    * Path of the detail in the response; with `batch`, of the list of details, and the path of the
    * ID in each. Default: the whole response.
@@ -68,8 +70,8 @@ export interface PollJob {
    * each is a URL of the same origin that is requested instead of the stream's own.
    */
   parts?: { path: PollPath; id?: PollPath; url?: true };
-  /** Seconds between the starts of two jobs. */
-  every_seconds: number;
+  /** Seconds between the starts of two jobs. Absent if the definition has a `schedule`. */
+  every_seconds?: number;
   /** Seconds after which an unfinished job is given up. Default 21,600. */
   timeout_seconds?: number;
 }

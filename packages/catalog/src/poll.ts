@@ -13,7 +13,15 @@
  */
 
 import type { PollAuthentication } from './poll-authentication.js';
-import type { PollAddress, PollField, PollPath, PollRequest, PollTemplate, PollTimeForm } from './poll-request.js';
+import type {
+  PollAddress,
+  PollCondition,
+  PollField,
+  PollPath,
+  PollRequest,
+  PollTemplate,
+  PollTimeForm,
+} from './poll-request.js';
 import type { PollCursor, PollPagination } from './poll-pages.js';
 import type { PollDetail, PollEach, PollJob } from './poll-steps.js';
 import type { PollRate, PollResponseRule } from './poll-responses.js';
@@ -36,10 +44,11 @@ export interface PollRecordList {
   /** Names of the columns of `rows`, or the path of these names in the response. */
   columns?: PollPath | readonly string[];
   /**
-   * Fields to add to each record, such as those of its parent: paths in the response, in which `*`
-   * stands for the same as in `path`.
+   * Fields to add to each record: paths in the response, in which `*` stands for the same as in
+   * `path`, or texts that don't begin with `/`, such as `login` or `{{each}}`, which delivered records
+   * have.
    */
-  add?: Readonly<Record<string, PollPath>>;
+  add?: Readonly<Record<string, PollPath | PollTemplate>>;
   /** The vendor omits the list when it is empty. */
   optional?: true;
 }
@@ -47,7 +56,8 @@ export interface PollRecordList {
 export interface PollRecords extends PollRecordList {
   /** One or several paths that identify a record. Default: the whole record. */
   id?: PollPath | readonly PollPath[];
-  time?: PollPath;
+  /** Of several paths, the first that has a value. */
+  time?: PollPath | readonly PollPath[];
   /** Default `rfc3339`. */
   time_form?: PollTimeForm;
   /**
@@ -61,6 +71,8 @@ export interface PollStream extends PollRequest {
   /** Part of the stored cursor: renaming a stream starts it over. */
   name: string;
   page_size: number;
+  /** The stream is read only if these hold. */
+  when?: PollCondition | readonly PollCondition[];
   /**
    * Sent before the stream is read for the first time since the start, such as the start of a
    * subscription. Its response may be a rejection that `responses` accepts.

@@ -11,6 +11,7 @@ import type {
 } from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
+import { textsIn } from './poll-texts.js';
 import { oneOf } from './problem.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 
@@ -28,11 +29,22 @@ const MOMENT = [
 ] as const;
 const OF_REQUEST = ['method', 'scheme', 'host', 'path', 'query', 'sorted_query', 'target', 'body', 'length'];
 export function checkAuthentication(authentication: PollAuthentication, add: Add, valuesOf: ChoiceValues): void {
+  if (authentication.kind === 'first') return checkFirst(authentication.of, add);
   if (authentication.kind !== 'choice') return checkMethod(authentication, add);
   const { field, of } = authentication;
   checkChoice(valuesOf(field), Object.keys(of), add);
   for (const [value, each] of Object.entries(of))
     checkMethod(each, (pointer, message) => add(joinPointer('/of', value) + pointer, message));
+}
+
+function checkFirst(methods: readonly PollSingleAuthentication[], add: Add): void {
+  for (const [index, method] of methods.entries()) {
+    const at = `/of/${String(index)}`;
+    checkMethod(method, (pointer, message) => add(at + pointer, message));
+    const needsSecrets = [...textsIn(method, '')].some(({ text }) => text.includes('/secrets/'));
+    if (!needsSecrets && index < methods.length - 1)
+      add(at, 'needs no secret, so those after it are never used: put it last');
+  }
 }
 
 /** Checks that there is an entry for each value of a choice. */

@@ -43,7 +43,7 @@ export function checkRecords(
   if (key !== undefined && shape !== 'map' && !paths.every((path) => wildcards(path) > 0))
     add('/records/key', 'has no key to keep: use the shape "map", or "*" in "path"');
   for (const [name, path] of Object.entries(records.add ?? {}))
-    if (paths.some((each) => wildcards(each) < wildcards(path)))
+    if (path.startsWith('/') && paths.some((each) => wildcards(each) < wildcards(path)))
       add(`/records/add/${name}`, 'has more "*" than "path" has');
   if (['ndjson', 'csv', 'lines'].includes(format) && paths.some((path) => path !== '' && !path.startsWith('/*')))
     add('/records/path', `must be "" or begin with "/*": a response in ${format} is a list`);

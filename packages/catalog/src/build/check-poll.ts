@@ -5,6 +5,7 @@
 import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js';
 import { checkAddresses, checkListSettings, isAddress, valuesOfChoice } from './check-poll-fields.js';
 import { checkAuthentication } from './check-poll-authentication.js';
+import { checkConditions } from './check-poll-condition.js';
 import { checkConnection } from './check-poll-connection.js';
 import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
@@ -17,8 +18,7 @@ import { fieldsOf } from './walk.js';
 import { discriminatorOf, isUnion } from '../validate/schema.js';
 
 /** Whether a stream always has a position to continue from. */
-const hasPosition = ({ cursor, job }: PollStream): boolean =>
-  ['link', 'continue', 'id'].includes(cursor.kind) || job !== undefined;
+const hasPosition = ({ cursor }: PollStream): boolean => ['link', 'continue', 'id'].includes(cursor.kind);
 
 /** Checks the `poll` of a type. Its shape must already be valid. */
 export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
@@ -40,12 +40,26 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
   });
   if (poll.schedule !== undefined && poll.streams.some(hasPosition))
     add('/schedule', 'is for streams with the cursor "time" or "none": the others always have a place to go on from');
+  checkJobStarts(poll, add);
   for (const [index, url] of poll.documentation.entries())
     if (!URL.canParse(url)) add(`/documentation/${String(index)}`, 'is no address');
   return problems;
 }
 
 type Add = (pointer: string, message: string) => void;
+
+/** Checks that either the schedule or an interval says when jobs are started. */
+function checkJobStarts({ schedule, streams }: PollDefinition, add: Add): void {
+  const jobs = streams.filter(({ job }) => job !== undefined).length;
+  if (schedule !== undefined && jobs > 0 && jobs < streams.length)
+    add('/schedule', 'starts jobs, and would read the other streams again while a job runs: give all streams a job');
+  for (const [index, { job }] of streams.entries()) {
+    if (!job || (job.every_seconds === undefined) === (schedule !== undefined)) continue;
+    const at = `/streams/${String(index)}/job`;
+    if (schedule === undefined) add(at, 'needs "every_seconds", or a "schedule" of the definition');
+    else add(`${at}/every_seconds`, 'is not used: "schedule" starts the jobs');
+  }
+}
 
 /** Whether a placeholder is a value of the record whose detail is requested; never in an address. */
 const isOfRecord = (name: string, pointer: string): boolean =>
@@ -78,6 +92,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   checkListSettings(poll, fields, add);
   checkValues(poll, fields, add);
   checkConnection(fields, add);
+  checkConditions(poll, fields, add);
   checkAuthentication(
     poll.authentication,
     (pointer, message) => add(`/authentication${pointer}`, message),

@@ -179,4 +179,5 @@ export const authenticationShape = kinds({
     field: setting,
     of: map(kinds(single)),
   }),
+  first: object({ kind, of: list(kinds(single)) }),
 });

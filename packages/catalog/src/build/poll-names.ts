@@ -15,7 +15,15 @@ interface Templates {
 }
 
 /** Returns the parts of a stream with the names that the templates in each may use. */
-export function templatesWithNames({ each, detail, job, cursor, prepare, ...stream }: PollStream): Templates[] {
+export function templatesWithNames({
+  each,
+  detail,
+  job,
+  cursor,
+  prepare,
+  records,
+  ...stream
+}: PollStream): Templates[] {
   const entry = each ? ['each', ...(hasFields(each) ? [ENTRY_FIELDS] : []), ...(isNested(each) ? ['parent'] : [])] : [];
   const times = cursor.kind === 'time' ? TIMES : cursor.kind === 'link' ? ['since'] : [];
   const after = cursor.kind === 'id' && cursor.order === undefined ? ['after'] : [];
@@ -23,6 +31,7 @@ export function templatesWithNames({ each, detail, job, cursor, prepare, ...stre
   const whole = [...base, ...after, ...(job ? ['job', ...(job.parts ? ['part'] : [])] : [])];
   return [
     { pointer: '', value: stream, names: whole },
+    { pointer: '/records', value: records, names: entry },
     { pointer: '/cursor', value: cursor, names: base },
     { pointer: '/prepare', value: prepare, names: entry },
     ...(each ? entryTemplates(each, '/each') : []),

@@ -70,6 +70,15 @@ export const request = {
   },
 };
 
+const added = text(/^(?:(?:\/[^/]+)*|[^/\r\n][^\r\n]*)$/, 'a pointer into the response, or a text');
+
+const value: Shape = (each, pointer, complain) => {
+  if (typeof each !== 'string' && typeof each !== 'number') complain(pointer, 'must be a text or a number');
+};
+
+/** See `PollCondition`. */
+export const when = some(object({ field: source }, { in: list(value), empty: yes }));
+
 /** Keys of `PollRecordList`. */
 export const recordList = {
   required: { path: some(path) },
@@ -77,7 +86,7 @@ export const recordList = {
     shape: word('list', 'map', 'object', 'rows'),
     key: line,
     columns: some(line),
-    add: map(path),
+    add: map(added),
     optional: yes,
   },
 };

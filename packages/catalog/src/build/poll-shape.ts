@@ -2,7 +2,7 @@
 import { authenticationShape } from './poll-authentication-shape.js';
 import { cursor, pagination } from './poll-pages-shape.js';
 import { path, setting, template } from './poll-primitives.js';
-import { address, recordList, request } from './poll-request-shape.js';
+import { address, recordList, request, when } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
 import { detail, each, job } from './poll-steps-shape.js';
 import { oneOf } from './problem.js';
@@ -27,7 +27,7 @@ const stream = object(
     records: object(recordList.required, {
       ...recordList.optional,
       id: some(path),
-      time: path,
+      time: some(path),
       time_form: timeForm,
       only: object({ path, field: source }),
     }),
@@ -36,6 +36,7 @@ const stream = object(
   },
   {
     ...request.optional,
+    when,
     prepare: object(request.required, request.optional),
     each,
     next: object(request.required, request.optional),

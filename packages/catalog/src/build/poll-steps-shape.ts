@@ -2,7 +2,7 @@
 import { isPlain } from '../validate/objects.js';
 import { pagination } from './poll-pages-shape.js';
 import { path } from './poll-primitives.js';
-import { request } from './poll-request-shape.js';
+import { request, when } from './poll-request-shape.js';
 import { source } from './poll-values-shape.js';
 import { list, object, text, whole, yes, type Shape } from './shape.js';
 
@@ -23,6 +23,7 @@ export const each: Shape = (found, pointer, complain) => {
 
 export const detail = object(request.required, {
   ...request.optional,
+  when,
   records: object({ path }, { id: path }),
   into: text(/^\w+$/, '"merge", "replace" or the name of a property'),
   concurrency: whole(1, 16),
@@ -32,9 +33,9 @@ export const detail = object(request.required, {
 export const job = object(
   {
     start: object({ ...request.required, id: path }, request.optional),
-    every_seconds: whole(60, 2_592_000),
   },
   {
+    every_seconds: whole(60, 2_592_000),
     status: object(
       { ...request.required, value: path, done: list(value) },
       { ...request.optional, failed: list(value) },

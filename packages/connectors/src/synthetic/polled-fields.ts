@@ -16,9 +16,10 @@ export function withPolledFields(
   { id = [], time, time_form: form = 'rfc3339' }: Pick<PollRecords, 'id' | 'time' | 'time_form'>,
 ): DataRecord {
   const identified = [id].flat().reduce((result, pointer) => put(result, keysOf(pointer), '{uuid}', true), record);
-  return time === undefined
+  const [dated] = [time ?? []].flat();
+  return dated === undefined
     ? identified
-    : put(identified, keysOf(time), TIMES[form] ?? `{time.form:${encodeURIComponent(form)}}`, false);
+    : put(identified, keysOf(dated), TIMES[form] ?? `{time.form:${encodeURIComponent(form)}}`, false);
 }
 
 const keysOf = (pointer: string): string[] => pointer.split('/').slice(1);

@@ -7,7 +7,15 @@ import type {
 import { getAt } from '@connector-frame/catalog/validate';
 import { awsAuthentication } from './authentication/aws-signature.js';
 import { addBodyFields } from './authentication/body-fields.js';
-import { addFields, fieldOf, fieldsIn, fillAll, fillCredential, readField } from './authentication/credentials.js';
+import {
+  addFields,
+  fieldOf,
+  fieldsIn,
+  fillAll,
+  fillCredential,
+  readField,
+  readOptional,
+} from './authentication/credentials.js';
 import { digestAuthentication } from './authentication/digest-authentication.js';
 import { githubApp, privateKeyJwt, selfSignedJwt } from './authentication/jwt.js';
 import { loginAuthentication } from './authentication/login.js';
@@ -32,6 +40,10 @@ export function selectedMethod(
   authentication: PollAuthentication,
   config: ConnectorConfig,
 ): PollSingleAuthentication | undefined {
+  if (authentication.kind === 'first') {
+    const isFilled = (path: string): boolean => readOptional(config, path) !== undefined;
+    return authentication.of.find((method) => secretsOf(method).every(isFilled)) ?? authentication.of.at(-1);
+  }
   if (authentication.kind !== 'choice') return authentication;
   const value: unknown = getAt(config, authentication.field);
   const key = typeof value === 'boolean' ? String(value) : value;

@@ -3,10 +3,11 @@ import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
 import { PollClient } from './client.js';
+import { holds } from './condition.js';
 import { entryValues, readEntries, type Entry } from './entries.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
-import { isDue } from './schedule.js';
+import { isDue as isScheduleDue } from './schedule.js';
 import { readState, type PollState, type StreamState } from './state.js';
 import type { StreamContext } from './stream-context.js';
 
@@ -28,22 +29,24 @@ class PollInput implements PageInput {
   /** Time up to which the schedule was checked, in milliseconds since the epoch. */
   #checkedUntil = 0;
   #startedAt: number | undefined;
+  #isScheduled: StreamContext['isScheduled'];
   #verified = false;
   /** Entries of lists, and when they were read. */
   readonly #entries = new Map<PollEach, { at: number; entries: readonly Entry[] }>();
   /** Keys of the streams whose `prepare` request was accepted. */
   readonly #prepared = new Set<string>();
-  readonly #poll: PollDefinition;
+  /** Those whose conditions hold. */
+  readonly #streams: readonly PollStream[];
   readonly #config: ConnectorConfig;
   readonly #context: ConnectorContext;
 
   /** @throws PollError `invalid_config` */
   constructor(poll: PollDefinition, config: ConnectorConfig, context: ConnectorContext) {
-    this.#poll = poll;
     this.#config = config;
     this.#context = context;
     const { type, egress, clock, secrets, tokens, aws } = context;
     this.#client = new PollClient({ type, poll, config, egress, clock, secrets, tokens, aws });
+    this.#streams = poll.streams.filter(({ when }) => holds(when, this.#client.values));
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
       this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;
@@ -57,11 +60,18 @@ class PollInput implements PageInput {
     const now = this.#context.clock.now();
     let state = readState(cursor);
     if (isRequested) this.#client.retrySignIn();
-    if (!isRequested && !this.#isDue(state, now)) {
+    const isDue = isRequested || this.#isDue(state, now);
+    // Finish a run that was interrupted, and exports that are prepared.
+    if (this.#streams.length === 0 || (!isDue && !isUnfinished(state))) {
       await this.#verify(signal);
       return;
     }
     this.#startedAt ??= now;
+    const schedule = this.#schedule;
+    this.#isScheduled =
+      schedule === undefined
+        ? undefined
+        : (started) => isDue && (isRequested || started === undefined || isScheduleDue(schedule, started, now));
     for await (const next of this.#readAll(state, signal)) {
       state = next.cursor;
       yield next;
@@ -76,7 +86,7 @@ class PollInput implements PageInput {
   async *#readAll(before: PollState, signal: AbortSignal): AsyncGenerator<Page & { cursor: PollState }, void, void> {
     let state = before;
     let failure: unknown;
-    for (const stream of this.#poll.streams) {
+    for (const stream of this.#streams) {
       const entries = await this.#entriesOf(stream, signal);
       state = { ...state, streams: withoutRemoved(state.streams, stream, entries) };
       for (const each of entries) {
@@ -92,7 +102,7 @@ class PollInput implements PageInput {
             yield { records: page.records, cursor: state };
           }
         } catch (error) {
-          const alone = this.#poll.streams.length * entries.length === 1;
+          const alone = this.#streams.length * entries.length === 1;
           if (alone || !(error instanceof PollError && error.kind === 'permanent')) throw error;
           failure ??= error;
         }
@@ -106,7 +116,14 @@ class PollInput implements PageInput {
     const config = this.#config;
     const { clock } = this.#context;
     return new StreamReader(
-      { ...of, client: this.#client, config, clock, startedAt: this.#startedAt ?? clock.now() },
+      {
+        ...of,
+        client: this.#client,
+        config,
+        clock,
+        startedAt: this.#startedAt ?? clock.now(),
+        ...(this.#isScheduled && { isScheduled: this.#isScheduled }),
+      },
       before,
     );
   }
@@ -132,13 +149,11 @@ class PollInput implements PageInput {
     this.#prepared.add(key);
   }
 
-  #isDue({ ran, streams }: PollState, now: number): boolean {
+  #isDue({ ran }: PollState, now: number): boolean {
     if (this.#schedule === undefined || ran === undefined) return true;
-    // Finish a run that was interrupted.
-    if (Object.values(streams).some(({ place, job }) => (place ?? job) !== undefined)) return true;
     // A clock that was put back makes earlier checks meaningless.
     if (this.#checkedUntil > now) this.#checkedUntil = 0;
-    const due = isDue(this.#schedule, Math.max(ran, this.#checkedUntil), now);
+    const due = isScheduleDue(this.#schedule, Math.max(ran, this.#checkedUntil), now);
     if (!due) this.#checkedUntil = now;
     return due;
   }
@@ -153,6 +168,9 @@ class PollInput implements PageInput {
     this.#verified = true;
   }
 }
+
+const isUnfinished = ({ streams }: PollState): boolean =>
+  Object.values(streams).some(({ place, job }) => (place ?? job) !== undefined);
 
 const keyOf = ({ name }: PollStream, each: Entry | undefined): string =>
   [name, each?.parent, each?.id].filter((part) => part !== undefined).join('/');

@@ -22,7 +22,7 @@ export type JobState = {
 };
 
 /** Whether it is time to start a job; one that was started in the future had a wrong clock. */
-export function isJobDue({ every_seconds: every }: PollJob, { started }: StreamState, now: number): boolean {
+export function isJobDue({ every_seconds: every = 0 }: PollJob, { started }: StreamState, now: number): boolean {
   return started === undefined || started > now || now - started >= every * 1_000;
 }
 

@@ -58,12 +58,15 @@ function recordsAt(shape: RecordShape, match: Match, body: JsonValue, lenient: b
 /** Returns the fields that every record of a match gets: those of its parents, and its key. */
 function addedTo({ shape, key, add = {} }: RecordShape, { keys }: Match, body: JsonValue): [string, JsonValue][] {
   const fields = Object.entries(add).flatMap(([name, path]): [string, JsonValue][] => {
-    const [found] = matchPath(body, withKeys(path, keys));
+    const [found] = isText(path) ? [] : matchPath(body, withKeys(path, keys));
     return found?.value === undefined ? [] : [[name, found.value]];
   });
   const last = keys.at(-1);
   return key === undefined || shape === 'map' || last === undefined ? fields : [...fields, [key, last]];
 }
+
+/** Whether what is added to records is a text, not a path in the response. */
+export const isText = (added: string): boolean => added !== '' && !added.startsWith('/');
 
 function itemsOf(shape: RecordShape, { value }: Match, body: JsonValue, lenient: boolean): DataRecord[] | undefined {
   switch (shape.shape) {

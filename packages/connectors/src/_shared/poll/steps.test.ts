@@ -160,6 +160,34 @@ describe('an export', () => {
     expect(driver.numbers).toEqual(upTo(9));
   });
 
+  test('is started by a schedule, or on request, and finished between', async () => {
+    const { jobs, state, respond } = vendor((_id, count) => upTo(count));
+    const { streams: [exported] = [] } = streamed(job({ path: '/chunks' }));
+    if (!exported?.job) throw new Error('no job');
+    const { every_seconds: _every, ...scheduled } = exported.job;
+    const streams = ['first', 'second'].map((name) => ({ ...exported, name, job: scheduled }));
+    const { driver, clock } = await open(
+      { streams, schedule: '/settings/cron' },
+      (query, request) => (pathOf(request) === '/events' ? data() : respond(query, request)),
+      { settings: { cron: '0 * * * *', start: '2026-03-10T11:00:00Z' } },
+    );
+    const after = async (ms: number): Promise<number> => {
+      clock.ms += ms;
+      driver.restart();
+      await driver.poll();
+      return jobs.length;
+    };
+    expect(await after(0)).toBe(2);
+    expect(await after(HOUR / 2)).toBe(2);
+    state.status = 'FINISHED';
+    expect([await after(0), driver.delivered.length]).toEqual([2, 14]);
+    expect(await after(HOUR / 4)).toBe(2);
+    expect(await after(HOUR / 4)).toBe(4);
+    expect(await after(HOUR / 4)).toBe(4);
+    await driver.poll(undefined, true);
+    expect(jobs).toHaveLength(6);
+  });
+
   test('is read from the URLs of its parts, never from an unlisted host', async () => {
     const { state, respond } = vendor((id, count) => upTo(count).map((part) => ({ url: `/exports/${id}/${part}` })));
     state.status = 'FINISHED';

@@ -18,6 +18,8 @@ export interface StreamContext {
    * starts there.
    */
   startedAt: number;
+  /** Whether the schedule starts another job after one that was started at this time. */
+  isScheduled?: (started: number | undefined) => boolean;
   /** The entry that the stream is read for. */
   each?: Entry;
   /** Number of list entries that share the deduplication limit. Default 1. */

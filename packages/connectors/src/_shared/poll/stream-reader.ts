@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { getAt } from '@connector-frame/catalog/validate';
-import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
-import { withDetails } from './detail.js';
-import { lastId } from './id-order.js';
+import { completed } from './complete-records.js';
 import { isJobDue, jobProgress, partCall, startJob } from './job.js';
-import { flagOf, isEnd } from './page-end.js';
-import { nextPosition, pageCall, tokenPosition, type PageRead } from './pagination.js';
+import { isLastPage, positionAfter } from './next-page.js';
+import { pageCall, type PageRead } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { firstToken, handedOut, withToken } from './poll-token.js';
 import { recordsOf } from './records.js';
@@ -76,11 +73,12 @@ export class StreamReader {
 
   /** Starts an export, or continues one: a poll does not wait until it is finished. */
   async *#readJob(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
-    const { client, stream } = this.#context;
+    const { client, stream, isScheduled } = this.#context;
     const { job } = stream;
     if (!job) return;
     if (!this.#state.job) {
-      if (!isJobDue(job, this.#state, client.vendorClock.now())) return;
+      const isDue = isScheduled?.(this.#state.started) ?? isJobDue(job, this.#state, client.vendorClock.now());
+      if (!isDue) return;
       this.#openWindow();
       const id = await startJob(job, client, this.#values(), signal);
       this.#state = { ...this.#state, job: { id, started: client.vendorClock.now(), read: 0 } };
@@ -151,11 +149,11 @@ export class StreamReader {
       visited.add(shortened(position));
       empty = found.length === 0 ? empty + 1 : 0;
       const page = { response, count: found.length, last: found.at(-1), pageSize, position };
-      const next = window.reachesBack(found, this.#state) ? undefined : this.#next(page, found);
-      const done = next === undefined || this.#isLast(page, next);
+      const next = window.reachesBack(found, this.#state) ? undefined : positionAfter(this.#context, page, found);
+      const done = next === undefined || isLastPage(this.#context, page, next);
       const repeats = !done && visited.has(shortened(next));
       const taken = window.take(found, this.#state);
-      const records = await this.#completed(taken.records, signal);
+      const records = await completed(this.#context, taken.records, this.#values(), signal);
       this.#state = done
         ? this.#done(window, taken.state, page, next)
         : { ...window.within(taken.state), ...(window.resumable && !repeats && { place: next }) };
@@ -268,36 +266,6 @@ export class StreamReader {
       ...(job && { job: job.id }),
       ...(part !== undefined && { part }),
     };
-  }
-
-  #next(page: PageRead, found: readonly DataRecord[]): string | undefined {
-    const { stream, client } = this.#context;
-    const { cursor } = stream;
-    if (cursor.kind === 'id' && cursor.order !== 'descending') return lastId(found, stream.records.id, page.position);
-    if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
-      return tokenPosition(stream.pagination, client, page);
-    return nextPosition(stream.pagination, client, page);
-  }
-
-  /**
-   * Whether a page is the last one although it has a next link or id; a later run resumes from there.
-   */
-  #isLast(page: PageRead, next: string): boolean {
-    const { cursor, page_size: pageSize, pagination } = this.#context.stream;
-    const { count, position } = page;
-    if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
-      return count === 0 || next === position || isEnd(pagination, page);
-    if (cursor.kind !== 'id' || cursor.order === 'descending') return false;
-    if (next === position) return true;
-    return cursor.more === undefined ? count < pageSize : flagOf(getAt(page.response.body, cursor.more)) !== true;
-  }
-
-  /** Completes new records by their details. */
-  async #completed(records: DataRecord[], signal: AbortSignal): Promise<DataRecord[]> {
-    const { stream, client } = this.#context;
-    const { detail } = stream;
-    if (!detail || records.length === 0) return records;
-    return withDetails({ ...stream, detail }, records, client, this.#values(), signal);
   }
 }
 

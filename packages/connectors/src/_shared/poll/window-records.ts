@@ -142,7 +142,11 @@ export class WindowRecords {
   #timeOf(record: DataRecord): number | undefined {
     const { client, stream } = this.#context;
     const { time, time_form: form } = stream.records;
-    return time === undefined ? undefined : parseTime(getAt(record, time), form, client.zone);
+    const value: unknown = [time ?? []]
+      .flat()
+      .map((path): unknown => getAt(record, path))
+      .find((each) => (each ?? '') !== '');
+    return value === undefined ? undefined : parseTime(value, form, client.zone);
   }
 }
 

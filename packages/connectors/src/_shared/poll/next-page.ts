@@ -1,0 +1,30 @@
+import { getAt } from '@connector-frame/catalog/validate';
+import type { DataRecord } from '@connector-frame/engine/connector-api';
+import { lastId } from './id-order.js';
+import { flagOf, isEnd } from './page-end.js';
+import { nextPosition, tokenPosition, type PageRead } from './pagination.js';
+import type { StreamContext } from './stream-context.js';
+
+/** Returns the position of the page after one, by the cursor and pagination of a stream. */
+export function positionAfter(
+  { stream, client }: StreamContext,
+  page: PageRead,
+  found: readonly DataRecord[],
+): string | undefined {
+  const { cursor } = stream;
+  if (cursor.kind === 'id' && cursor.order !== 'descending') return lastId(found, stream.records.id, page.position);
+  if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
+    return tokenPosition(stream.pagination, client, page);
+  return nextPosition(stream.pagination, client, page);
+}
+
+/** Whether a page is the last one although it has a next link or id; a later run resumes from there. */
+export function isLastPage({ stream }: StreamContext, page: PageRead, next: string): boolean {
+  const { cursor, page_size: pageSize, pagination } = stream;
+  const { count, position } = page;
+  if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
+    return count === 0 || next === position || isEnd(pagination, page);
+  if (cursor.kind !== 'id' || cursor.order === 'descending') return false;
+  if (next === position) return true;
+  return cursor.more === undefined ? count < pageSize : flagOf(getAt(page.response.body, cursor.more)) !== true;
+}
