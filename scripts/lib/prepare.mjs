@@ -5,6 +5,7 @@ import { ensureFirefox } from './ensure-firefox.mjs';
 import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
 import { ensureKcat } from './ensure-kcat.mjs';
+import { ensureMariadb } from './ensure-mariadb.mjs';
 import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
 import { ensurePython } from './ensure-python.mjs';
@@ -23,6 +24,7 @@ const ensure = {
   WebKitGTK: ensureWebkit,
   iproute2: ensureIproute,
   kcat: ensureKcat,
+  MariaDB: ensureMariadb,
   Mosquitto: ensureMosquitto,
   NATS: ensureNats,
   PostgreSQL: ensurePostgres,

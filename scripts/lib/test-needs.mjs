@@ -15,6 +15,7 @@ export const needs = {
   'test/support/service-process.ts': { build: ['packages/service'] },
   'test/support/guides.ts': { build: ['packages/host'] },
   'test/support/postgres.ts': { programs: ['PostgreSQL'] },
+  'test/support/mariadb.ts': { programs: ['MariaDB'] },
   'test/support/kafka.ts': { programs: ['kcat'] },
   'test/support/brokers/redis.ts': { programs: ['Redis'] },
   'test/support/brokers/mosquitto.ts': { programs: ['Mosquitto'] },

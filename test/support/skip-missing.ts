@@ -10,6 +10,7 @@ const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   },
   Go: { titles: /oapi-codegen/ },
   Python: { titles: /openapi-python-client|Schemathesis/ },
+  MariaDB: { files: /connectors\/mysql\// },
   kcat: { files: /connectors\/kafka\/(input|output)\.test/ },
   rsyslog: { files: /monad-syslog\/rsyslog\.test/, titles: /a certificate that senders can trust/ },
 };

@@ -22,6 +22,7 @@ import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { mqttInput, mqttOutput } from './mqtt/index.js';
+import { mysqlInput, mysqlOutput } from './mysql/index.js';
 import { natsInput, natsOutput } from './nats/index.js';
 import { opensearchOutput } from './opensearch/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
@@ -58,6 +59,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
   ['input:mqtt', mqttInput],
+  ['input:mysql', mysqlInput],
   ['input:nats', natsInput],
   ['input:object-storage', objectStorageInput],
   ['input:okta-systemlog', oktaSystemLogInput],
@@ -76,6 +78,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
+  ['output:mysql', mysqlOutput],
   ['output:nats', natsOutput],
   ['output:msft-sentinel', sentinelOutput],
   ['output:object-storage', objectStorageOutput],

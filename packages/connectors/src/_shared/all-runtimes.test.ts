@@ -42,7 +42,10 @@ test.each(outputs)(
         choices: new Map([...choice, ...(always[name] ?? [])]),
       });
       // The example certificates are not valid PEM.
-      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) {
+        delete config.secrets[pem];
+        delete config.settings[pem];
+      }
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();

@@ -31,7 +31,10 @@ test.each(testers)('%s connects with the fields that the catalog declares', asyn
     // The connection tests do not cover these features.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
-    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) {
+      delete config.secrets[pem];
+      delete config.settings[pem];
+    }
     const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
     expect(outcome).toMatchObject({ ok: false, ...(!local.has(name) && { reason: 'egress_refused' }) });
     expect(undeclaredFields(name, outcome)).toEqual([]);
