@@ -1,4 +1,10 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import {
+  azureBlobStorageInput,
+  azureBlobStorageOutput,
+  azurePlatformLogsInput,
+  azureVnetFlowLogsInput,
+} from './azure/index.js';
 import { backblazeOutput } from './backblaze/index.js';
 import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
@@ -50,6 +56,9 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['enrichment:greynoise-community', greynoiseCommunityEnrichment],
   ['enrichment:http-lookup', httpLookupEnrichment],
   ['enrichment:kv-lookup', kvLookupEnrichment],
+  ['input:azure-blob-storage', azureBlobStorageInput],
+  ['input:azure-key-vault-logs', azurePlatformLogsInput],
+  ['input:azure-network-watcher-logs', azurePlatformLogsInput],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
@@ -58,6 +67,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
+  ['input:microsoft-azure-vnet-flow-logs', azureVnetFlowLogsInput],
   ['input:mqtt', mqttInput],
   ['input:mysql', mysqlInput],
   ['input:nats', natsInput],
@@ -67,6 +77,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:rabbitmq', rabbitInput],
   ['input:redis', redisInput],
   ['input:s3', s3Input],
+  ['output:azure-blob-storage', azureBlobStorageOutput],
   ['output:backblaze-b2', backblazeOutput],
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],

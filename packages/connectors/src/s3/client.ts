@@ -9,7 +9,7 @@ import {
 import { statusFailure, type Subject } from '../_shared/connection-test/failures.js';
 import type { Failure } from '../_shared/connection-test/outcome.js';
 import { retryAfter } from '../_shared/output/failures.js';
-import { toConnectorError, toNetworkError } from '../_shared/objects/connector-error.js';
+import { toConnectorError, toNetworkError } from '../_shared/api/api-error.js';
 import { failureOfResponse, S3_FIELDS } from './error-responses.js';
 import type { AwsEndpoint } from '../_shared/aws/endpoint.js';
 import { KeySource } from '../_shared/aws/key-source.js';

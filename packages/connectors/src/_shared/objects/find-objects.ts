@@ -1,6 +1,6 @@
 import { folderOf, isInLayout, type Layout } from './layout.js';
 import { isAfter } from './object-cursor.js';
-import type { Listed, ObjectStore } from './store.js';
+import type { Listed, Listing, ObjectStore } from './store.js';
 
 /** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;
@@ -48,36 +48,41 @@ export class ObjectFinder {
    */
   async find(isSelected: (object: Listed, at: number) => boolean, signal: AbortSignal): Promise<FoundObjects> {
     const { store, prefix, layout, matches, now } = this.#options;
-    const startAfter =
-      layout && this.#inOrder && this.#fullListingAt !== undefined && now() - this.#fullListingAt < FULL_LISTING_MS
-        ? `${prefix}${folderOf(layout, now() - 2 * DAY)}`
-        : undefined;
+    const isRecent =
+      this.#inOrder && this.#fullListingAt !== undefined && now() - this.#fullListingAt < FULL_LISTING_MS;
+    const listings = layout && isRecent ? this.#recent(layout) : [{ prefix }];
     const began = now();
     const earliest = new Earliest();
     let at: number | undefined;
     let inOrder = layout !== undefined;
     this.requests = 0;
-    for await (const page of store.list({
-      prefix,
-      signal,
-      ...(startAfter !== undefined && { startAfter }),
-    })) {
-      this.requests += 1;
-      at ??= page.at;
-      for (const object of page.objects) {
-        // A folder marker, or an object without records.
-        if (object.size === 0) continue;
-        inOrder &&= layout !== undefined && isInLayout(layout, object.key.slice(prefix.length));
-        if (matches(object.key) && isSelected(object, at)) earliest.add(object);
+    for (const listing of listings) {
+      for await (const page of store.list({ ...listing, signal })) {
+        this.requests += 1;
+        at ??= page.at;
+        for (const object of page.objects) {
+          // A folder marker, or an object without records.
+          if (object.size === 0) continue;
+          inOrder &&= layout !== undefined && isInLayout(layout, object.key.slice(prefix.length));
+          if (matches(object.key) && isSelected(object, at)) earliest.add(object);
+        }
       }
     }
     const { objects, more } = earliest.take();
-    const full = startAfter === undefined;
+    const full = !(layout && isRecent);
     if (full && !more) {
       this.#fullListingAt = began;
       this.#inOrder = inOrder;
     }
     return { objects, more, at: at ?? began, full };
+  }
+
+  /** Returns listings of the folders of the last days. */
+  #recent(layout: Layout): Omit<Listing, 'signal'>[] {
+    const { store, prefix, now } = this.#options;
+    const folder = (days: number): string => `${prefix}${folderOf(layout, now() + days * DAY)}`;
+    if (store.startsAfter) return [{ prefix, startAfter: folder(-2) }];
+    return [-2, -1, 0, 1].map((days) => ({ prefix: folder(days) }));
   }
 }
 

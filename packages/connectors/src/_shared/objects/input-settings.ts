@@ -1,8 +1,9 @@
+import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { FORMATS, type FormatOptions } from '../formats/index.js';
 import { invalidConfig } from '../output/send.js';
 import { text, texts } from '../read.js';
 import type { Compression } from '../unpack.js';
-import { LAYOUTS, type Layout } from './layout.js';
+import { readLayout, type Layout } from './layout.js';
 
 /** Parsed settings of an input. */
 export interface InputSettings extends FormatOptions {
@@ -11,6 +12,8 @@ export interface InputSettings extends FormatOptions {
   layout: Layout | undefined;
   /** Returns whether to read an object, by its full key. */
   matches: (key: string) => boolean;
+  /** Returns whether to deliver a record of an object that grows. Absent: all. */
+  accepts?: (record: DataRecord) => boolean;
   /**
    * Skips objects older than this, in milliseconds since the epoch. Absent: the time of the first
    * listing.
@@ -34,12 +37,7 @@ export function readInputSettings(settings: Record<string, unknown>): InputSetti
     columns: texts(settings, 'schema'),
     location: text(settings, 'record_location'),
     compression: oneOf(COMPRESSIONS, text(settings, 'compression'), 'auto', 'This compression is not supported.'),
-    layout: oneOf(
-      [...LAYOUTS, undefined],
-      text(settings, 'partition_format'),
-      undefined,
-      'This folder layout is not supported.',
-    ),
+    layout: readLayout(settings),
     matches: readFilter(settings),
     since,
   };
@@ -49,7 +47,7 @@ export function readInputSettings(settings: Record<string, unknown>): InputSetti
  * Returns `given` if it is one of `values`, or `fallback` if it is absent.
  * @throws ConnectorError for another value
  */
-export function oneOf<T extends string | undefined>(
+function oneOf<T extends string | undefined>(
   values: readonly T[],
   given: string | undefined,
   fallback: T,

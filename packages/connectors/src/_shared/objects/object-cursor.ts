@@ -1,5 +1,7 @@
-import { createHash } from 'node:crypto';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import { GrownObjects } from './grown-objects.js';
+import type { GrowthPosition } from './growing-parser.js';
+import { HASH, hashOf } from './object-hash.js';
 import type { Listed } from './store.js';
 
 /**
@@ -9,8 +11,6 @@ import type { Listed } from './store.js';
 export const OVERLAP_MS = 3_600_000;
 /** Maximum number of objects remembered individually. */
 const MAX_SEEN = 10_000;
-/** Characters of a hash in Base64: 48 bits. */
-const HASH = 8;
 
 interface Mark {
   time: number;
@@ -36,6 +36,7 @@ export class ObjectCursor {
   readonly #seen = new Map<string, number>();
   #limit = MAX_SEEN;
   #current: Current | undefined;
+  #grown = new GrownObjects();
 
   private constructor(floor: Mark) {
     this.#floor = floor;
@@ -61,6 +62,7 @@ export class ObjectCursor {
     const mark = markOf(current);
     if (mark && isRecord(current) && typeof current['etag'] === 'string' && typeof current['items'] === 'number')
       progress.#current = { ...mark, etag: current['etag'], items: current['items'] };
+    progress.#grown = GrownObjects.read(saved['grown']);
     return progress;
   }
 
@@ -72,6 +74,7 @@ export class ObjectCursor {
       floor: { ...this.#floor },
       seen: [...groups].sort(([a], [b]) => a - b),
       ...(this.#current && { current: { ...this.#current } }),
+      ...(this.#grown.size > 0 && { grown: this.#grown.toJson() }),
     };
   }
 
@@ -97,6 +100,16 @@ export class ObjectCursor {
 
   setCurrent({ key, etag, time }: Listed, items: number): void {
     this.#current = { key, etag, time, items };
+  }
+
+  /** Returns how far an object that grows was read; `undefined` if it is new, or has shrunk. */
+  grownTo(object: Listed): GrowthPosition | undefined {
+    const position = this.#grown.get(object);
+    return position && position.offset <= object.size ? position : undefined;
+  }
+
+  setGrown(object: Listed, position: GrowthPosition): void {
+    this.#grown.set(object, position);
   }
 
   /**
@@ -142,9 +155,6 @@ export class ObjectCursor {
 
 export const isAfter = (object: Mark, mark: Mark): boolean =>
   object.time > mark.time || (object.time === mark.time && object.key > mark.key);
-
-const hashOf = ({ key, etag }: Listed): string =>
-  createHash('sha256').update(`${etag}\n${key}`).digest('base64url').slice(0, HASH);
 
 function markOf(value: JsonValue | undefined): Mark | undefined {
   if (!isRecord(value)) return undefined;

@@ -1,5 +1,6 @@
 import type { Clock, ConnectorError, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { ObjectFinder } from './find-objects.js';
+import { GrowingParser, type Grown } from './growing-parser.js';
 import { createParser, type Found } from '../formats/index.js';
 import type { InputSettings } from './input-settings.js';
 import { PageBuilder } from './page-builder.js';
@@ -67,7 +68,12 @@ class ObjectInput implements PageInput {
         const reached = start(found.at);
         if (found.full) fullListingAt = found.at;
         const denied: Listed[] = [];
-        const ahead = new ReadAhead(this.#store, found.objects, signal);
+        const ahead = new ReadAhead(
+          this.#store,
+          found.objects,
+          (object) => reached.grownTo(object)?.offset ?? 0,
+          signal,
+        );
         ({ more } = found);
         for (const [index, object] of found.objects.entries()) {
           const outcome = yield* this.#read(object, () => ahead.read(index), reached, page, signal);
@@ -99,6 +105,10 @@ class ObjectInput implements PageInput {
   ): AsyncGenerator<Page, 'done' | 'replaced' | 'denied', void> {
     for (let tries = 1; ; tries += 1) {
       try {
+        if (object.grows) {
+          yield* this.#readGrowth(object, bytes(), progress, page);
+          return 'done';
+        }
         const before = progress.itemsOf(object);
         let items = 0;
         for await (const { found, length } of this.#parse(bytes())) {
@@ -136,6 +146,33 @@ class ObjectInput implements PageInput {
         signal.throwIfAborted();
       }
     }
+  }
+
+  /** Reads what was appended to an object since it was read last. */
+  async *#readGrowth(
+    object: Listed,
+    bytes: AsyncGenerator<Uint8Array, void, void>,
+    progress: ObjectCursor,
+    page: PageBuilder,
+  ): AsyncGenerator<Page, void, void> {
+    const parser = new GrowingParser(progress.grownTo(object));
+    const take = (grown: Iterable<Grown>): Page[] =>
+      [...grown].flatMap(({ found, position }) => {
+        for (const each of found) if (this.#isWanted(each)) page.add(each);
+        progress.setGrown(object, position);
+        return page.isFull ? [page.take(progress)] : [];
+      });
+    for await (const chunk of bytes) {
+      this.#hasRead = true;
+      page.passed(chunk.byteLength);
+      yield* take(parser.push(chunk));
+    }
+    yield* take(parser.end());
+    if (parser.position.offset > 0) progress.setGrown(object, parser.position);
+  }
+
+  #isWanted(found: Found): boolean {
+    return !('record' in found) || (this.#settings.accepts?.(found.record) ?? true);
   }
 
   async *#parse(

@@ -2,8 +2,7 @@ import { type Batch, type Batching, type Clock, type Output } from '@connector-f
 import { invalidConfig } from '../output/send.js';
 import { at, text } from '../read.js';
 import { readEncoding } from './encodings/index.js';
-import { oneOf } from './input-settings.js';
-import { folderOf, LAYOUTS, type Layout } from './layout.js';
+import { folderOf, readLayout, type Layout } from './layout.js';
 import { pathOf } from './object-path.js';
 import type { ObjectStore } from './store.js';
 
@@ -14,12 +13,7 @@ import type { ObjectStore } from './store.js';
  */
 export function createObjectOutput(store: ObjectStore, settings: Record<string, unknown>, clock: Clock): Output {
   const encoding = readEncoding(settings);
-  const layout = oneOf(
-    [...LAYOUTS, undefined],
-    text(settings, 'partition_format'),
-    undefined,
-    'This folder layout is not supported.',
-  );
+  const layout = readLayout(settings);
   const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
   // No URL can address keys under such a prefix.
   if (pathOf(`${folder}/`) === undefined) throw invalidConfig('The prefix is not valid in an object key.');

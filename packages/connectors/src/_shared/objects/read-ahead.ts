@@ -15,11 +15,19 @@ export class ReadAhead {
   #next = 0;
   readonly #store: ObjectStore;
   readonly #objects: readonly Listed[];
+  readonly #offsetOf: (object: Listed) => number;
   readonly #signal: AbortSignal;
 
-  constructor(store: ObjectStore, objects: readonly Listed[], signal: AbortSignal) {
+  /** @param offsetOf returns the offset of the first byte to read */
+  constructor(
+    store: ObjectStore,
+    objects: readonly Listed[],
+    offsetOf: (object: Listed) => number,
+    signal: AbortSignal,
+  ) {
     this.#store = store;
     this.#objects = objects;
+    this.#offsetOf = offsetOf;
     this.#signal = signal;
   }
 
@@ -33,16 +41,20 @@ export class ReadAhead {
     const fetched = this.#fetched.get(index);
     this.#fetched.delete(index);
     if (fetched) yield* await fetched;
-    else if (object) yield* readObject(this.#store, object, this.#signal);
+    else if (object) yield* this.#bytesOf(object);
   }
 
   #fetch(index: number): void {
     const object = this.#objects[index];
-    if (!object || object.size > MAX_SIZE) return;
-    const fetching = collect(readObject(this.#store, object, this.#signal));
+    if (!object || object.size - this.#offsetOf(object) > MAX_SIZE) return;
+    const fetching = collect(this.#bytesOf(object));
     // Avoids an unhandled rejection; `read` reports the error if the object is read.
     fetching.catch(() => undefined);
     this.#fetched.set(index, fetching);
+  }
+
+  #bytesOf(object: Listed): AsyncGenerator<Uint8Array, void, void> {
+    return readObject(this.#store, object, this.#signal, this.#offsetOf(object));
   }
 }
 

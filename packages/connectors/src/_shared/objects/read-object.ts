@@ -1,5 +1,5 @@
 import { ConnectorError, EgressError } from '@connector-frame/engine/connector-api';
-import { toNetworkError } from './connector-error.js';
+import { toNetworkError } from '../api/api-error.js';
 import { ObjectError, type Listed, type ObjectStore } from './store.js';
 
 /** Maximum number of consecutive connections without progress. */
@@ -8,14 +8,16 @@ const MAX_BREAKS = 3;
 /**
  * Streams the stored bytes of an object. If a connection breaks, resumes on a new one at the same
  * byte of the same content.
+ * @param from offset of the first byte
  * @throws ObjectError, ConnectorError
  */
 export async function* readObject(
   store: ObjectStore,
   object: Listed,
   signal: AbortSignal,
+  from = 0,
 ): AsyncGenerator<Uint8Array, void, void> {
-  let offset = 0;
+  let offset = from;
   for (let breaks = 0; offset < object.size;) {
     const before = offset;
     let failure: unknown;

@@ -12,6 +12,8 @@ export interface Listed {
    */
   time: number;
   size: number;
+  /** The object is appended to: bytes that it has do not change, apart from an end of its format. */
+  grows?: true;
 }
 
 export interface ListedPage {
@@ -40,7 +42,8 @@ export interface ObjectStore {
   list(listing: Listing): AsyncIterable<ListedPage>;
   /**
    * Requests the bytes of an object from an offset on.
-   * @returns a response with the status 200, with all bytes, or 206, with `Content-Range`
+   * @returns a response with the status 200, with all bytes, or 206, with `Content-Range`; of an
+   *   object that grows, not more than its size in the listing
    * @throws ObjectError, ConnectorError
    */
   open(object: Listed, offset: number, signal: AbortSignal): Promise<Response>;
@@ -87,4 +90,4 @@ export const WRITE_TIMEOUT_MS = 120_000;
 /** Milliseconds until a page of a listing is complete. */
 export const LIST_TIMEOUT_MS = 60_000;
 /** Maximum bytes of a page of a listing: 5,000 keys of 1,000 bytes each, with what is around them. */
-export const MAX_LISTING = 8 * 1024 * 1024;
+export const MAX_LISTING = 16 * 1024 * 1024;

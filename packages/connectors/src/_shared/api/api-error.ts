@@ -19,10 +19,22 @@ const permanent: ReadonlySet<TestFailureReason> = new Set([
   'redirected',
 ]);
 
+/** A failed request, with the outcome of a connection test that describes it. */
+export class ApiError extends ConnectorError {
+  readonly outcome: Failure;
+
+  constructor(outcome: Failure, kind: FailureKind, afterMs?: number) {
+    const { reason, message, hint } = outcome;
+    super(reason, hint ? `${message} ${hint}` : message, kind, afterMs);
+    this.outcome = outcome;
+  }
+}
+
 /** Converts a failure of the connection test to an error of the pipeline. */
-export function toConnectorError({ reason, message, hint }: Failure, afterMs?: number): ConnectorError {
+export function toConnectorError(failure: Failure, afterMs?: number): ApiError {
+  const { reason } = failure;
   const kind: FailureKind = reason === 'rate_limited' ? 'throttled' : permanent.has(reason) ? 'permanent' : 'retry';
-  return new ConnectorError(reason, hint ? `${message} ${hint}` : message, kind, afterMs);
+  return new ApiError(failure, kind, afterMs);
 }
 
 /** Converts a network error to a `ConnectorError`; returns other errors unchanged. */
