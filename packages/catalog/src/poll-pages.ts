@@ -34,15 +34,21 @@ export type PollPagination =
   | ({ kind: 'header_cursor'; header: string; parameter: string } & PollEnd)
   /** A response header with the URL of the next page. */
   | ({ kind: 'header_url'; header: string; relative_to?: 'base_url' } & PollEnd)
-  /** A string in the response, or several joined with a comma, sent as a parameter. */
-  | ({ kind: 'body_cursor'; path: PollPath; parameter: string } & PollEnd)
+  /**
+   * A string in the response, or several joined with a comma, sent as a parameter. `json`: a list or
+   * an object, sent as it is in a body.
+   */
+  | ({ kind: 'body_cursor'; path: PollPath; parameter: string; json?: true } & PollEnd)
   /**
    * A URL in the response. With `parameter`, only that query parameter is taken from it.
    * `relative_to`: a path without a host belongs to `base_url`, not to the URL of the request.
    */
   | ({ kind: 'body_url'; path: PollPath; parameter?: string; relative_to?: 'base_url' } & PollEnd)
-  /** The value at `path` of a page's last record, such as its ID, sent as a parameter. */
-  | ({ kind: 'last_record'; path: PollPath; parameter: string } & PollEnd)
+  /**
+   * The value at `path` of a page's last record, such as its ID, sent as a parameter. `json`: a list or
+   * an object, such as its sort values, sent as it is in a body.
+   */
+  | ({ kind: 'last_record'; path: PollPath; parameter: string; json?: true } & PollEnd)
   /**
    * Index of the first record, counted from `first` (0 by default). The next index is one page
    * further: by the records in the page, or, with `step: 'page_size'`, by its size.

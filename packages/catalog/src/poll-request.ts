@@ -89,6 +89,11 @@ export interface PollRequest {
    */
   format?: 'json' | 'ndjson' | 'csv' | 'xml' | 'lines';
   csv?: PollCsv;
+  /**
+   * Of `ndjson`: the first or last line describes the page and is no record. It is at `/page`, and the
+   * records are at `/records`.
+   */
+  page_line?: 'first' | 'last';
   /** Default `GET`, or `POST` with `body`, `form` or `graphql`. */
   method?: 'GET' | 'POST' | 'PUT';
   /** In place of the definition's `base_url`. */

@@ -12,6 +12,8 @@ export function checkRequest(
   if (bodies.length > 1) add('', `has more than one body: keep one of ${oneOf(bodies)}`);
   if (bodies.length > 0 && request.method === 'GET') add('/method', 'has no body: use "POST", or "query"');
   const { pagination } = request;
+  if (pagination && 'json' in pagination && !pagination.parameter.startsWith('/'))
+    add('/pagination/json', 'is for a parameter in the body, like "/search_after"');
   const parameter = pagination && 'parameter' in pagination ? pagination.parameter : undefined;
   if (parameter?.startsWith('/') && bodies.length === 0)
     add('/pagination/parameter', 'points into the body, but the request has none: add "body", "form" or "graphql"');
@@ -32,7 +34,12 @@ const wildcards = (path: string): number => path.split('/').filter((key) => key 
 
 /** Checks that what is said about records fits their shape and the format of the response. */
 export function checkRecords(
-  { records, format = 'json', csv }: Pick<PollRequest, 'format' | 'csv'> & { records: PollRecordList },
+  {
+    records,
+    format = 'json',
+    csv,
+    page_line: pageLine,
+  }: Pick<PollRequest, 'format' | 'csv' | 'page_line'> & { records: PollRecordList },
   add: (pointer: string, message: string) => void,
 ): void {
   const paths = [records.path].flat();
@@ -45,6 +52,10 @@ export function checkRecords(
   for (const [name, path] of Object.entries(records.add ?? {}))
     if (path.startsWith('/') && paths.some((each) => wildcards(each) < wildcards(path)))
       add(`/records/add/${name}`, 'has more "*" than "path" has');
-  if (['ndjson', 'csv', 'lines'].includes(format) && paths.some((path) => path !== '' && !path.startsWith('/*')))
+  if (pageLine !== undefined) {
+    if (format !== 'ndjson') add('/page_line', 'is for the format "ndjson"');
+    else if (paths.some((path) => !path.startsWith('/records')))
+      add('/records/path', 'must be "/records": the line that describes the page is "/page"');
+  } else if (['ndjson', 'csv', 'lines'].includes(format) && paths.some((path) => path !== '' && !path.startsWith('/*')))
     add('/records/path', `must be "" or begin with "/*": a response in ${format} is a list`);
 }

@@ -24,9 +24,9 @@ export const pagination = kinds({
   link_header: object({ kind: pageKind }, end),
   header_cursor: object({ kind: pageKind, header: name, parameter }, end),
   header_url: object({ kind: pageKind, header: name }, { ...end, ...relative }),
-  body_cursor: object({ kind: pageKind, path, parameter }, end),
+  body_cursor: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
   body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
-  last_record: object({ kind: pageKind, path, parameter }, end),
+  last_record: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
   offset: object({ kind: pageKind, parameter }, { first, step: word('page_size'), total: path, ...end }),
   page: object({ kind: pageKind, parameter, first }, { total: path, total_pages: path, ...end }),
 });

@@ -60,6 +60,7 @@ export const request = {
         skip: whole(1, 100),
       },
     ),
+    page_line: word('first', 'last'),
     query: map(parameterValue),
     headers: map(template),
     body: container,

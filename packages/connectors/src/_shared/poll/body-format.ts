@@ -5,10 +5,11 @@ import { DelimitedParser } from '../formats/columns.js';
 import { unpackBody } from './unpack-body.js';
 import { parseXml } from './xml-body.js';
 
-export type BodyFormat = Pick<PollRequest, 'format' | 'csv'>;
+export type BodyFormat = Pick<PollRequest, 'format' | 'csv' | 'page_line'>;
 
 /**
- * Parses a response body. Several files in a zip archive are read as one list.
+ * Parses a response body. Several files in a zip archive are read as one list. With `page_line`, that line
+ * and the others are `page` and `records`.
  *
  * @returns `null` if it is empty
  * @throws an error if it does not have the format
@@ -18,8 +19,11 @@ export async function parseBody(bytes: Buffer, format: BodyFormat): Promise<Json
   const files = await unpackBody(bytes);
   const texts = files.map(decode).filter((text) => text.trim() !== '');
   const [first, ...more] = texts.map((text) => parseText(text, format));
-  if (more.length === 0) return first ?? null;
-  return [first ?? [], ...more].flatMap((value) => (isList(value) ? value : [value]));
+  const value =
+    more.length === 0 ? (first ?? null) : [first ?? [], ...more].flatMap((each) => (isList(each) ? each : [each]));
+  if (format.page_line === undefined || !isList(value)) return value;
+  const records = format.page_line === 'first' ? value.slice(1) : value.slice(0, -1);
+  return { page: value.at(format.page_line === 'first' ? 0 : -1) ?? null, records };
 }
 
 /** Parses the body of a response; `undefined` if it does not have the format. */

@@ -30,7 +30,7 @@ export interface PollCall {
 
 /** Returns the method and the body of a request. */
 export function callOf(request: PollRequest, url: URL, values: Values): PollCall {
-  const { body, form, graphql, format, csv, responses, download_hosts: downloads } = request;
+  const { body, form, graphql, format, csv, page_line: pageLine, responses, download_hosts: downloads } = request;
   const content: Pick<PollCall, 'body' | 'graphql'> =
     graphql !== undefined
       ? {
@@ -43,7 +43,11 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
           ? { body: { form: new URLSearchParams(parametersOf(form, values)) } }
           : {};
   const method = request.method ?? (content.body ? 'POST' : 'GET');
-  const responds: BodyFormat = { ...(format && { format }), ...(csv && { csv }) };
+  const responds: BodyFormat = {
+    ...(format && { format }),
+    ...(csv && { csv }),
+    ...(pageLine && { page_line: pageLine }),
+  };
   return {
     method,
     url,
@@ -61,16 +65,17 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
  * @param parameter name of a query parameter, or a JSON Pointer into the body. A number there is
  * replaced by a number.
  */
-export function withParameter(call: PollCall, parameter: string, value: string | number): PollCall {
+export function withParameter(call: PollCall, parameter: string, value: JsonValue): PollCall {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (!parameter.startsWith('/')) {
     const url = new URL(call.url);
-    url.searchParams.set(parameter, String(value));
+    url.searchParams.set(parameter, text);
     return { ...call, url };
   }
   const { body } = call;
   if (body && 'form' in body) {
     const form = new URLSearchParams(body.form);
-    form.set(parameter.slice(1), String(value));
+    form.set(parameter.slice(1), text);
     return { ...call, body: { form } };
   }
   const json = body?.json;

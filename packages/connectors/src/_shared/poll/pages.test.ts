@@ -42,6 +42,53 @@ describe('the next page', () => {
     expect(urls[1]).toBe('/events?from=2');
   });
 
+  // Elasticsearch's `search_after` takes the `sort` values of the last hit.
+  test.each<[where: string, pagination: PollPagination]>([
+    ['of the last record', { kind: 'last_record', path: '/sort', parameter: '/search_after', json: true }],
+    ['of the response', { kind: 'body_cursor', path: '/after', parameter: '/search_after', json: true }],
+  ])('by a list %s, which goes back into the body as it is', async (_where, pagination) => {
+    const { driver, requests } = await open(
+      streamed({ pagination, query: {}, body: { since: '{{since}}', sort: ['at', 'id'] } }),
+      (_query, { body }) => {
+        const { search_after: after } = JSON.parse(body);
+        const page = slice(after === undefined ? 0 : Number(after[1].slice(1)) + 1).map((record) => ({
+          ...record,
+          sort: [record.at, record.id],
+        }));
+        return { body: { data: page, after: page.length < 2 ? [] : page.at(-1)?.sort } };
+      },
+    );
+    await driver.poll(2);
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(JSON.parse(requests[1]?.body ?? '').search_after).toEqual([all[1]?.at, 'i1']);
+  });
+
+  // The last line of Akamai's SIEM API is `{"total":2,"offset":"...","limit":2}`.
+  test.each(['first', 'last'] as const)('by a token in the %s line', async (line) => {
+    const { driver, requests } = await open(
+      streamed({
+        format: 'ndjson',
+        page_line: line,
+        records: { path: '/records', id: '/id', time: '/at', time_form: 'milliseconds' },
+        pagination: { kind: 'body_cursor', path: '/page/offset', parameter: 'offset' },
+        cursor: { kind: 'link', overlap_seconds: 60 },
+      }),
+      (query) => {
+        const from = Number(query.get('offset') ?? 0);
+        const page = slice(from);
+        const state = { total: page.length, offset: String(from + page.length), limit: 2 };
+        const lines = line === 'first' ? [state, ...page] : [...page, state];
+        return { body: lines.map((each) => JSON.stringify(each)).join('\n') };
+      },
+    );
+    await driver.poll();
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests.at(-1)?.url).toContain('offset=7');
+  });
+
   test.each([
     ['a path', undefined, '/v2/events?from=2', '/v2/events?from=2'],
     ['a path after the base URL', 'base_url', '/events?from=2', '/v2/events?from=2'],

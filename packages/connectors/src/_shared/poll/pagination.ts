@@ -1,6 +1,6 @@
 import type { PollPagination } from '@connector-frame/catalog/types';
-import { getAt } from '@connector-frame/catalog/validate';
-import type { DataRecord } from '@connector-frame/engine/connector-api';
+import { getAt, isEmpty } from '@connector-frame/catalog/validate';
+import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
 import { failed } from '../connection-test/outcome.js';
 import { withParameter, type PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
@@ -38,8 +38,9 @@ export function pageCall(
     const from = position ?? (kind === 'page' || kind === 'offset' ? pagination.first?.toString() : undefined);
     const isNumber = kind === 'page' || kind === 'offset';
     if (from === undefined) return first;
+    const isJson = isNumber || ('json' in pagination && pagination.json === true);
     return {
-      ...withParameter(first, parameter, isNumber ? Number(from) : from),
+      ...withParameter(first, parameter, isJson ? parsed(from) : from),
       ...(!isNumber && { continued: true }),
     };
   }
@@ -74,7 +75,7 @@ export function tokenPosition(pagination: PollPagination, client: PollClient, pa
     case 'header_url':
       return resolve(client, response, response.headers.get(pagination.header) ?? '', pagination.relative_to)?.href;
     case 'body_cursor':
-      return textAt(response.body, pagination.path) || undefined;
+      return (pagination.json ? jsonAt : textAt)(response.body, pagination.path) || undefined;
     case 'body_url': {
       const url = resolve(client, response, textAt(response.body, pagination.path), pagination.relative_to);
       return pagination.parameter === undefined ? url?.href : url && parameterOf(url, lastKey(pagination.parameter));
@@ -88,6 +89,21 @@ export function tokenPosition(pagination: PollPagination, client: PollClient, pa
 export function textAt(body: unknown, path: string): string {
   const value: unknown = getAt(body, path);
   return Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
+}
+
+/** Returns a token that is a list or an object, as JSON; `''` if there is none. */
+function jsonAt(body: unknown, path: string): string {
+  const value: unknown = getAt(body, path);
+  return isEmpty(value) ? '' : JSON.stringify(value);
+}
+
+/** A position is JSON unless the stored state was changed. */
+function parsed(position: string): JsonValue {
+  try {
+    return JSON.parse(position);
+  } catch {
+    return position;
+  }
 }
 
 function countedPosition(
@@ -109,7 +125,7 @@ function countedPosition(
     }
     default:
       return hasNext(pagination, page, { records: 0, pages: 0 })
-        ? textAt(last, pagination.path) || undefined
+        ? (pagination.json ? jsonAt : textAt)(last, pagination.path) || undefined
         : undefined;
   }
 }
