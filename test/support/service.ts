@@ -25,13 +25,14 @@ import {
 } from '../../packages/service/src/pipelines/running/open-engine.js';
 import { createReadiness, databaseChecks, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
+import { awsExternalId } from '../../packages/service/src/secrets/aws-external-id.js';
 import { openVault, type Vault } from '../../packages/service/src/secrets/vault.js';
 import { createStore } from '../../packages/service/src/store/create-store.js';
 import type { Database } from '../../packages/service/src/store/database.js';
 import type { ResolveTxt } from '../../packages/service/src/sign-in/domain-proof.js';
 import type { Mailer } from '../../packages/service/src/sign-in/mailer.js';
 import type { Store } from '../../packages/service/src/store/store.js';
-import { connectors } from '../../packages/connectors/src/index.js';
+import { connectors, createAwsIdentity, type AwsIdentityOptions } from '../../packages/connectors/src/index.js';
 
 /** Disables every rate limit. */
 export const unlimited: RateLimitSettings = {
@@ -72,6 +73,8 @@ export interface TestServiceOptions {
   resolveTxt?: ResolveTxt;
   /** The engine that runs pipelines; absent: none. */
   engine?: PipelineEngine;
+  /** The service's own identity at AWS. */
+  aws?: Pick<AwsIdentityOptions, 'keys' | 'region' | 'endpoint'>;
   /**
    * Runs pipelines with the embedded engine. Without a folder, it uses a temporary one that `close`
    * removes.
@@ -182,10 +185,28 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const readiness = createReadiness(databaseChecks(store, vault, await store.schemaVersion()));
   const egress = options.egress ?? createEgress({ allow: options.egressAllow ?? [] });
   const catalog = loadCatalog();
+  const aws =
+    options.aws &&
+    createAwsIdentity({
+      ...options.aws,
+      egress,
+      now: () => clock.now(),
+      externalIdOf: (id) => awsExternalId(vault, id),
+    });
   const own = options.run && !options.run.folder ? await mkdtemp(join(tmpdir(), 'engine-')) : undefined;
   const engine =
     options.run &&
-    (await openEngine({ folder: own ?? '', database, tables: store, vault, log, catalog, egress, ...options.run }));
+    (await openEngine({
+      folder: own ?? '',
+      database,
+      tables: store,
+      vault,
+      log,
+      catalog,
+      egress,
+      aws,
+      ...options.run,
+    }));
   if (engine) metrics.watchPipelines(engine);
   const closing = new AbortController();
   const runs = engine ?? options.engine;
@@ -199,6 +220,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     catalog,
     connectors,
     egress,
+    aws,
     limits: createRateLimits({ ...unlimited, ...options.limits }, database.pool),
     readiness,
     ...(options.form ? { form: options.form } : {}),

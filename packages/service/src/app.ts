@@ -201,6 +201,7 @@ export function createApp(deps: AppDeps): App {
         log,
       }),
       refresher: createTokenRefresher({ tables: store, servers, clock }),
+      aws: deps.aws,
       publicUrl: settings.publicUrl,
       sessions,
       principals,

@@ -11,7 +11,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Secrets', description: 'Credentials of an organization. No response contains their values.' },
   {
     name: 'Connect accounts',
-    description: 'Customers sign in at a vendor (OAuth 2.0) instead of pasting a token.',
+    description: 'Customers sign in at a vendor (OAuth 2.0), or trust the service at AWS, instead of pasting a token.',
   },
   { name: 'Integrations', description: 'An input, a pipeline and an output, created or deleted together.' },
   {

@@ -18,6 +18,7 @@ const ALLOWED = [
   'listEnrichmentTypes',
   'listInputTypes',
   'listOutputTypes',
+  'readAwsTrust',
   'readEnrichment',
   'readEnrichmentType',
   'readInput',
@@ -141,7 +142,7 @@ describe('access of a session (S04)', () => {
     );
     for (const [id, status] of answers) {
       const wanted =
-        id.startsWith('list') || id === 'readSession'
+        id.startsWith('list') || id === 'readSession' || id === 'readAwsTrust'
           ? 200
           : /^(read|change|replace)(Input|Output|Enrichment)$/.test(id)
             ? 404

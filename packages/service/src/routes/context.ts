@@ -1,5 +1,5 @@
 import type { Catalog } from '@connector-frame/catalog';
-import type { Connectors } from '@connector-frame/connectors';
+import type { AwsIdentity, Connectors } from '@connector-frame/connectors';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Principals } from '../auth/principals.js';
 import type { SessionTokens } from '../auth/session-tokens.js';
@@ -32,6 +32,8 @@ export interface RouteContext {
   /** Connects accounts at vendors. */
   consents: ConsentService;
   refresher: TokenRefresher;
+  /** The service's own identity at AWS. */
+  aws: AwsIdentity | undefined;
   /** Base URL of the service, without a slash at the end. */
   publicUrl: string;
   sessions: SessionTokens;

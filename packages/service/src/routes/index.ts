@@ -6,6 +6,7 @@ import { alertRuleRoutes } from './alert-rules.js';
 import { alertRoutes } from './alerts.js';
 import { apiKeyRoutes } from './api-keys.js';
 import { auditLogRoutes } from './audit-logs.js';
+import { awsRoutes } from './aws.js';
 import { billingAccountRoutes } from './billing-accounts.js';
 import { billingProductRoutes } from './billing-products.js';
 import { billingRoleRoutes } from './billing-roles.js';
@@ -78,6 +79,7 @@ export function allRoutes({ context, health, apiBases, form, dropIn }: AllRoutes
   return [
     ...CONNECTOR_KINDS.flatMap((kind) => catalogRoutes(context, kind)),
     ...oauthRoutes(context),
+    ...awsRoutes(context),
     ...CONNECTOR_KINDS.flatMap((kind) => [
       ...connectorRoutes(context, kind),
       ...connectionTestRoutes(context, kind),
