@@ -1,7 +1,7 @@
 /** Pages and cursors of a `poll` definition. */
 
 import type { PollField, PollPath, PollRequest } from './poll-request.js';
-import type { PollDuration } from './poll-values.js';
+import type { PollDuration, PollNumber } from './poll-values.js';
 
 /** How pages end, besides a response without a token or link. */
 export interface PollEnd {
@@ -51,9 +51,11 @@ export type PollPagination =
   | ({ kind: 'last_record'; path: PollPath; parameter: string; json?: true } & PollEnd)
   /**
    * Index of the first record, counted from `first` (0 by default). The next index is one page
-   * further: by the records in the page, or, with `step: 'page_size'`, by its size.
+   * further: by the records in the page, or, with `step: 'page_size'`, by its size. `end`: where the
+   * index after the last requested record is sent.
    */
-  | ({ kind: 'offset'; parameter: string; first?: number; step?: 'page_size' } & PollEnd & Pick<PollTotals, 'total'>)
+  | ({ kind: 'offset'; parameter: string; end?: string; first?: number; step?: 'page_size' } & PollEnd &
+      Pick<PollTotals, 'total'>)
   /** Page number. */
   | ({ kind: 'page'; parameter: string; first: number } & PollEnd & PollTotals);
 
@@ -77,7 +79,7 @@ export type PollCursor =
        */
       order?: 'ascending' | 'descending';
       /** Longest window that the vendor accepts, in seconds. */
-      longest_seconds?: number;
+      longest_seconds?: PollNumber;
       /** The vendor accepts whole days only. Records older than requested are filtered out. */
       whole_days?: true;
       /**

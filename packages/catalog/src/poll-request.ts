@@ -13,6 +13,7 @@ export type PollField = string;
  * - `rfc3339`: `2026-01-01T00:00:00.000Z`. In records, any RFC 3339 or RFC 9110 date; without a
  *   zone, in the definition's `time_zone`.
  * - `rfc3339_seconds`: `2026-01-01T00:00:00Z`; `rfc3339_offset`: `2026-01-01T00:00:00+00:00`
+ * - `http`: `Thu, 01 Jan 2026 00:00:00 GMT` (RFC 9110). In records also RFC 822, as in RSS
  * - `date`: the date in UTC
  * - `seconds`, `milliseconds`, `microseconds`, `nanoseconds`, `ticks` (100 ns) since 1970, or since
  *   another day: `ticks@1601-01-01`
@@ -28,7 +29,8 @@ export type PollTimeForm = string;
  * value with the value's type: a number, a boolean, a list. `{{...|text}}` and `{{...|number}}` convert
  * it. A property whose template refers to a
  * value that does not exist is omitted, and so is an object that loses all its properties. An item
- * of a list is omitted as a whole if it refers to such a value.
+ * of a list is omitted as a whole if it refers to such a value. An object with the property `{{when}}`,
+ * a template, is omitted if that has no value; the property itself is not sent.
  */
 export type PollBody =
   PollTemplate | number | boolean | null | readonly PollBody[] | { readonly [name: string]: PollBody };
@@ -94,7 +96,7 @@ export interface PollRequest {
    * records are at `/records`.
    */
   page_line?: 'first' | 'last';
-  /** Default `GET`, or `POST` with `body`, `form` or `graphql`. */
+  /** Default `GET`, or `POST` with `body`, `form` or `graphql`. Some vendors take a body with `GET`. */
   method?: 'GET' | 'POST' | 'PUT';
   /** In place of the definition's `base_url`. */
   base_url?: PollAddress;

@@ -50,8 +50,8 @@ export interface PollRate extends PollQuota {
   wait_seconds?: number;
   /** Responses other than 429 that mean throttling. */
   throttled?: readonly PollThrottled[];
-  /** Setting with the customer's own rate limit: `{ rate, unit }`. */
-  limit?: PollField;
+  /** Setting with the customer's own rate limit: `{ rate, unit }`, or a number of requests `per` unit. */
+  limit?: PollField | { field: PollField; per: 'second' | 'minute' | 'hour' };
 }
 
 /**

@@ -29,3 +29,10 @@ export interface PollDuration {
   /** Unit of a number. A text may state its own: `s`, `m`, `h`, `d` or `w`. */
   unit?: 'seconds' | 'minutes' | 'hours' | 'days';
 }
+
+/**
+ * A number, or one that a setting contains: moved to the nearest of `minimum` and `maximum`, and
+ * `default` if the setting is empty.
+ */
+export type PollNumber =
+  number | ({ field: PollField; default: number; minimum?: number; maximum?: number } & PollDuration);

@@ -25,7 +25,7 @@ import type {
 import type { PollCursor, PollPagination } from './poll-pages.js';
 import type { PollDetail, PollEach, PollJob } from './poll-steps.js';
 import type { PollRate, PollResponseRule } from './poll-responses.js';
-import type { PollValue } from './poll-values.js';
+import type { PollNumber, PollValue } from './poll-values.js';
 
 /** Where the records are in a response. */
 export interface PollRecordList {
@@ -60,17 +60,34 @@ export interface PollRecords extends PollRecordList {
   time?: PollPath | readonly PollPath[];
   /** Default `rfc3339`. */
   time_form?: PollTimeForm;
+  /** Keeps only records that pass this filter, or all of several, where the vendor can't filter. */
+  only?: PollOnly | readonly PollOnly[];
+}
+
+/**
+ * Compares the value at `path` of a record, or a list there, with settings or `values`. One that is
+ * empty is not compared.
+ */
+export interface PollOnly {
+  path: PollPath;
+  /** Keeps records with this value, or with one of this list. */
+  field?: PollField | string;
+  /** Leaves out records with this value, or with one of this list. */
+  not?: PollField | string;
+  /** Keep records with this number or a greater, or a smaller one. */
+  at_least?: PollField | string;
+  at_most?: PollField | string;
   /**
-   * Keeps only records whose value at `path` is that of the setting or of `values`, or in the list
-   * there. Without a value, all are kept.
+   * Records without a value: `true` keeps them, a switch decides. Default: they are left out if `field`,
+   * `at_least` or `at_most` has a value.
    */
-  only?: { path: PollPath; field: PollField | string };
+  missing?: true | PollField;
 }
 
 export interface PollStream extends PollRequest {
   /** Part of the stored cursor: renaming a stream starts it over. */
   name: string;
-  page_size: number;
+  page_size: PollNumber;
   /** The stream is read only if these hold. */
   when?: PollCondition | readonly PollCondition[];
   /**
@@ -114,7 +131,7 @@ export interface PollDefinition {
    */
   time_zone?: string;
   /** Seconds between polls. Default 60. */
-  interval_seconds?: number;
+  interval_seconds?: PollNumber;
   /** Setting with a cron schedule in UTC, used instead of `interval_seconds`. */
   schedule?: PollField;
   rate?: PollRate;

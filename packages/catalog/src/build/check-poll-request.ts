@@ -10,13 +10,15 @@ export function checkRequest(
 ): void {
   const bodies = BODIES.filter((name) => request[name] !== undefined);
   if (bodies.length > 1) add('', `has more than one body: keep one of ${oneOf(bodies)}`);
-  if (bodies.length > 0 && request.method === 'GET') add('/method', 'has no body: use "POST", or "query"');
   const { pagination } = request;
   if (pagination && 'json' in pagination && !pagination.parameter.startsWith('/'))
     add('/pagination/json', 'is for a parameter in the body, like "/search_after"');
   const parameter = pagination && 'parameter' in pagination ? pagination.parameter : undefined;
   if (parameter?.startsWith('/') && bodies.length === 0)
     add('/pagination/parameter', 'points into the body, but the request has none: add "body", "form" or "graphql"');
+  const end = pagination?.kind === 'offset' ? pagination.end : undefined;
+  if (end !== undefined && parameter !== undefined && end.startsWith('/') !== parameter.startsWith('/'))
+    add('/pagination/end', 'must be in the same place as "parameter": the query, or the body');
   if (parameter?.startsWith('/') && request.graphql && !parameter.startsWith('/variables/'))
     add('/pagination/parameter', 'must be a variable of the query: "/variables/..."');
 }

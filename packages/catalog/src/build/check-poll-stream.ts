@@ -97,7 +97,9 @@ function checkCursor(stream: PollStream, used: ReadonlySet<string>, add: Add): v
   }
   if (kind === 'time' && cursor.longest_seconds !== undefined) {
     if (!used.has('until')) add('', 'must say {{until}}, or a window has no end');
-    if (cursor.longest_seconds < 2 * cursor.overlap_seconds)
+    const longest = cursor.longest_seconds;
+    const shortest = typeof longest === 'number' ? longest : (longest.minimum ?? 60);
+    if (shortest < 2 * cursor.overlap_seconds)
       add('/cursor/longest_seconds', 'must be at least twice the overlap, or the cursor hardly moves');
   }
   if (kind === 'link' && !hasToken) add('/cursor', 'follows a link or token: the pagination must give one');

@@ -1,5 +1,5 @@
 /** Consistency of what a `poll` definition takes from settings: computed values and lengths of time. */
-import type { PollDefinition, PollValue } from '../types.js';
+import type { PollDefinition, PollNumber, PollValue } from '../types.js';
 import { isList } from '../validate/schema.js';
 import { checkChoice, fieldAt, valuesOfChoice } from './check-poll-fields.js';
 import { namesIn, textsIn } from './poll-texts.js';
@@ -20,7 +20,29 @@ export function checkValues(poll: PollDefinition, fields: Fields, add: Add): voi
       add(at, `names ${start}, which is a number: use { "ago": "${start}", "unit": "hours" }`);
   });
   for (const [name, value] of Object.entries(values)) checkValue(name, value, fields, add);
+  checkNumbers(poll, fields, add);
   checkUse(rest, values, fields, add);
+}
+
+/** Checks numbers and switches that are taken from settings. */
+function checkNumbers({ interval_seconds: interval, rate, streams }: PollDefinition, fields: Fields, add: Add): void {
+  const seconds = (value: PollNumber | undefined, at: string): void => {
+    if (typeof value === 'object') checkDuration(value.field, value.unit, fields, `${at}/field`, add);
+  };
+  const count = (path: string, at: string): void => {
+    const field = fieldAt(fields, path)?.field;
+    if (field && !isNumber(fields, path) && field.type !== 'string') add(at, `names ${path}, which is no number`);
+  };
+  seconds(interval, '/interval_seconds');
+  if (typeof rate?.limit === 'object') count(rate.limit.field, '/rate/limit/field');
+  streams.forEach(({ cursor, page_size: size, records }, index) => {
+    const at = `/streams/${String(index)}`;
+    if (typeof size === 'object') count(size.field, `${at}/page_size/field`);
+    if ('longest_seconds' in cursor) seconds(cursor.longest_seconds, `${at}/cursor/longest_seconds`);
+    for (const { missing } of [records.only ?? []].flat())
+      if (typeof missing === 'string' && fieldAt(fields, missing)?.field.type !== 'boolean')
+        add(`${at}/records/only`, `names ${missing} in "missing", which is no switch`);
+  });
 }
 
 function checkValue(name: string, value: PollValue, fields: Fields, add: Add): void {
@@ -53,7 +75,10 @@ function checkUse(
       if (value && isListValue(value, fields) && !isAlone)
         add(pointer, `names ${name}, which is a list: use { "list": "${name}", "join": "," } or leave "join" out`);
     }
-    const isSource = /\/(?:(?:query|form)\/[^/]+\/list|records\/only\/field|each\/setting)$/.test(pointer);
+    const isSource =
+      /\/(?:(?:query|form)\/[^/]+\/list|records\/only(?:\/\d+)?\/(?:field|not|at_least|at_most)|each\/setting|when(?:\/\d+)?\/field)$/.test(
+        pointer,
+      );
     if (!isSource || text.startsWith('/') || text === 'ids') continue;
     used.add(text);
     const value = Object.hasOwn(values, text) ? values[text] : undefined;

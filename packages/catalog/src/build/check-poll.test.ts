@@ -70,6 +70,50 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/records/time`, undefined, `${stream}/records`, 'needs "time"'],
   [`${stream}/records/path`, 'data', `${stream}/records/path`, 'must be a pointer into the response'],
   [`${stream}/cursor/longest_seconds`, 100, `${stream}/cursor/longest_seconds`, 'at least twice the overlap'],
+  [
+    `${stream}/cursor/longest_seconds`,
+    { field: '/settings/depth', default: 3_600 },
+    `${stream}/cursor/longest_seconds/field`,
+    'add "unit"',
+  ],
+  [
+    `${stream}/cursor/longest_seconds`,
+    { field: '/settings/depth', unit: 'hours', default: 90, minimum: 90 },
+    `${stream}/cursor/longest_seconds`,
+    'at least twice the overlap',
+  ],
+  [`${stream}/page_size`, { field: '/settings/depth' }, `${stream}/page_size`, 'needs "default"'],
+  [`${stream}/page_size`, { field: '/settings/tags', default: 5 }, `${stream}/page_size/field`, 'which is no number'],
+  [
+    `${stream}/page_size`,
+    { field: '/settings/depth', default: 5, unit: 'days' },
+    `${stream}/page_size/unit`,
+    'not known',
+  ],
+  [
+    '/poll/interval_seconds',
+    { field: '/settings/depth', unit: 'hours', default: 5 },
+    '/poll/interval_seconds/default',
+    'from 10',
+  ],
+  ['/poll/rate/limit', { field: '/settings/tags', per: 'second' }, '/poll/rate/limit/field', 'which is no number'],
+  ['/poll/rate/limit', { field: '/settings/depth', per: 'day' }, '/poll/rate/limit/per', 'must be "second"'],
+  [`${stream}/records/only`, { path: '/a' }, `${stream}/records/only`, 'compares nothing'],
+  [`${stream}/records/only`, [{ path: '/a', not: 'tags' }], `${stream}/records/only/0/not`, 'which is not in "values"'],
+  [
+    `${stream}/records/only`,
+    { path: '/a', missing: '/settings/depth' },
+    `${stream}/records/only`,
+    'which is no switch',
+  ],
+  [`${stream}/body`, { '{{when}}': 'x' }, `${stream}/body/{{when}}`, 'must be a text with the placeholder'],
+  [`${stream}/body`, { '{{if}}': '{{since}}' }, `${stream}/body/{{if}}`, 'must be a name, or "{{when}}"'],
+  [
+    `${stream}/pagination`,
+    { kind: 'offset', parameter: 'from', end: '/to' },
+    `${stream}/pagination/end`,
+    'in the same place',
+  ],
   [`${stream}/cursor/start`, '/settings/depth', `${stream}/cursor/start`, 'is a number: use { "ago"'],
   [`${stream}/cursor/start`, { ago: '/settings/depth' }, `${stream}/cursor/start/ago`, 'add "unit"'],
   [`${stream}/cursor/start`, { ago: '/settings/tags' }, `${stream}/cursor/start/ago`, 'neither a number nor a text'],
@@ -265,9 +309,6 @@ test('accepts lists, addresses by a choice and patterns of times', () => {
 test('reports bodies that do not fit the request', () => {
   expect(toldOfStream({ body: {}, form: {} })).toEqual([
     '#/poll/streams/0: has more than one body: keep one of "body" or "form"',
-  ]);
-  expect(toldOfStream({ body: {}, method: 'GET' })).toEqual([
-    '#/poll/streams/0/method: has no body: use "POST", or "query"',
   ]);
   expect(
     toldOfStream({

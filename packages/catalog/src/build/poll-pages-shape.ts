@@ -2,6 +2,7 @@
 import { isPlain } from '../validate/objects.js';
 import { name, parameter, path, setting } from './poll-primitives.js';
 import { request } from './poll-request-shape.js';
+import { secondsFrom, unit } from './poll-values-shape.js';
 import { kinds, object, text, whole, word, yes, type Shape } from './shape.js';
 
 const pageKind = word(
@@ -27,14 +28,16 @@ export const pagination = kinds({
   body_cursor: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
   body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
   last_record: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
-  offset: object({ kind: pageKind, parameter }, { first, step: word('page_size'), total: path, ...end }),
+  offset: object(
+    { kind: pageKind, parameter },
+    { end: parameter, first, step: word('page_size'), total: path, ...end },
+  ),
   page: object({ kind: pageKind, parameter, first }, { total: path, total_pages: path, ...end }),
 });
 
 const cursorKind = word('time', 'link', 'continue', 'id', 'none');
 const overlap = { overlap_seconds: whole(0, 604_800) };
 const seen = whole(1, 100_000);
-const unit = word('seconds', 'minutes', 'hours', 'days');
 const start: Shape = (value, pointer, complain) =>
   (isPlain(value) ? object({ ago: setting }, { unit }) : setting)(value, pointer, complain);
 const retention = { retention_seconds: whole(3_600, 315_360_000) };
@@ -45,7 +48,7 @@ export const cursor = kinds({
     {
       start,
       order: word('ascending', 'descending'),
-      longest_seconds: whole(60, 31_536_000),
+      longest_seconds: secondsFrom(60, 31_536_000),
       whole_days: yes,
       ...retention,
       seen,

@@ -10,7 +10,13 @@ import { list, map, object, some, text, whole, word, yes, type Shape } from './s
 const json: Shape = (value, pointer, complain) => {
   if (typeof value === 'string' || Array.isArray(value) || isPlain(value)) {
     if (typeof value === 'string') return;
-    for (const [key, each] of Object.entries(value)) json(each, joinPointer(pointer, key), complain);
+    for (const [key, each] of Object.entries(value)) {
+      const at = joinPointer(pointer, key);
+      if (key.includes('{{') && key !== '{{when}}') complain(at, 'must be a name, or "{{when}}"');
+      if (key === '{{when}}' && !(typeof each === 'string' && /\{\{[^{}]+\}\}/.test(each)))
+        complain(at, 'must be a text with the placeholder that needs a value');
+      json(each, at, complain);
+    }
   } else if (value !== null && typeof value !== 'number' && typeof value !== 'boolean')
     complain(pointer, 'must be JSON');
 };

@@ -57,6 +57,13 @@ const throttled: Shape = (each, pointer, complain) => {
 const waitForm = word('seconds', 'milliseconds', 'epoch', 'epoch_milliseconds', 'date');
 const quota = { remaining: name, reset: name, reset_form: waitForm };
 
+const limit: Shape = (each, pointer, complain) =>
+  (isPlain(each) ? object({ field: setting, per: word('second', 'minute', 'hour') }) : setting)(
+    each,
+    pointer,
+    complain,
+  );
+
 /** See `PollRate`. */
 export const rate = object(
   {},
@@ -66,6 +73,6 @@ export const rate = object(
     retry_after: object({}, { header: name, path, form: waitForm }),
     wait_seconds: whole(1, 3_600),
     throttled: list(throttled),
-    limit: setting,
+    limit,
   },
 );

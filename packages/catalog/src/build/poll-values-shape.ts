@@ -2,7 +2,7 @@
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { setting, template } from './poll-primitives.js';
-import { map, object, text, yes, type Shape } from './shape.js';
+import { map, object, text, whole, word, yes, type Shape } from './shape.js';
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** A setting, or the name of a value. */
@@ -31,3 +31,21 @@ export const values: Shape = (found, pointer, complain) => {
     if (!NAME.test(name))
       complain(joinPointer(pointer, name), 'must have a name of lower-case letters, digits and "_"');
 };
+
+export const unit = word('seconds', 'minutes', 'hours', 'days');
+
+const fromSetting =
+  (low: number, high: number, optional: Readonly<Record<string, Shape>>): Shape =>
+  (found, pointer, complain) => {
+    const number = whole(low, high);
+    const shape = isPlain(found)
+      ? object({ field: setting, default: number }, { minimum: number, maximum: number, ...optional })
+      : number;
+    shape(found, pointer, complain);
+  };
+
+/** See `PollNumber`. */
+export const numberFrom = (low: number, high: number): Shape => fromSetting(low, high, {});
+
+/** A number of seconds, which may be a length of time in the setting. */
+export const secondsFrom = (low: number, high: number): Shape => fromSetting(low, high, { unit });

@@ -1,5 +1,5 @@
 /** Formats of timestamps in a `poll` definition: see `PollTimeForm`. */
-const NAMED = ['rfc3339', 'rfc3339_seconds', 'rfc3339_offset', 'date'];
+const NAMED = ['rfc3339', 'rfc3339_seconds', 'rfc3339_offset', 'http', 'date'];
 const RELATIVE = ['seconds_ago', 'minutes_ago', 'hours_ago', 'days_ago'];
 const EPOCH = /^(?:seconds|milliseconds|microseconds|nanoseconds|ticks)(?:@\d{4}-\d{2}-\d{2})?$/;
 const PATTERN = /^(?:[^%{}]|%[YymbdHIpMSLfNz%]|%:z)+$/;

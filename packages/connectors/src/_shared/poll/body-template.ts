@@ -10,6 +10,9 @@ interface Part {
   complete: boolean;
 }
 
+/** Property with the template that an object is omitted without. */
+const WHEN = '{{when}}';
+
 /** Fills in the templates of a JSON body. `PollBody` documents the rules. */
 export function fillBody(body: PollBody, values: Values): JsonValue {
   return part(body, values).value ?? (Array.isArray(body) ? [] : {});
@@ -25,12 +28,18 @@ function part(body: PollBody, values: Values): Part {
       : { value, complete: true };
   }
   if (isList(body)) {
-    const items = body.map((item) => part(item, values)).filter(({ complete }) => complete);
+    const parts = body.map((item) => part(item, values));
+    const items = parts.flatMap(({ value, complete }) => (complete && value !== undefined ? [value] : []));
     return body.length > 0 && items.length === 0
-      ? { complete: false }
-      : { value: items.flatMap(({ value }) => (value === undefined ? [] : [value])), complete: true };
+      ? { complete: parts.every(({ complete }) => complete) }
+      : { value: items, complete: true };
   }
   if (!isRecord(body)) return { value: body, complete: true };
+  const { [WHEN]: when, ...rest } = body;
+  return when === undefined || part(when, values).complete ? objectPart(rest, values) : { complete: true };
+}
+
+function objectPart(body: Readonly<Record<string, PollBody>>, values: Values): Part {
   const properties = Object.entries(body).map(([name, each]) => [name, part(each, values)] as const);
   const present = properties.flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]));
   const complete = properties.every(([, each]) => each.complete);

@@ -1,5 +1,4 @@
 import type { ConnectorConfig, ConnectorTypeData, PollDefinition, PollRequest } from '@connector-frame/catalog/types';
-import { getAt } from '@connector-frame/catalog/validate';
 import {
   type AwsRoles,
   type Clock,
@@ -22,6 +21,7 @@ import { isDownload, redirectTarget } from './download.js';
 import { exchange, type ExchangeInit } from './exchange.js';
 import { connectedAccount } from './connected-account.js';
 import { namedValues } from './named-values.js';
+import { rateLimit } from './rate-limit.js';
 import { RateLimiter } from './rate-limiter.js';
 import { PollError } from './poll-error.js';
 import { quotaResetDelay, throttleDelay } from './rate-limit-headers.js';
@@ -100,11 +100,7 @@ export class PollClient {
     this.#headers = headersOf(poll.headers ?? {}, this.values);
     this.#tls = readTls(config);
     this.zone = readZone(poll.time_zone, config);
-    this.#rateLimiter = new RateLimiter(
-      poll.rate?.limit === undefined ? undefined : getAt(config, poll.rate.limit),
-      clock,
-      type.vendor,
-    );
+    this.#rateLimiter = new RateLimiter(rateLimit(poll.rate?.limit, config), clock, type.vendor);
     this.#authentication = authenticate({
       config,
       subject: this.subject,

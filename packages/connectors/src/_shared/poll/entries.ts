@@ -103,7 +103,10 @@ async function readList(
   const values = { ...client.values, page_size: list.page_size, ...(parent !== undefined && { parent }) };
   for (let position: string | undefined; ;) {
     const first = client.request(list, values);
-    const response = await client.send(pageCall(list.pagination, client, first, position) ?? first, signal);
+    const response = await client.send(
+      pageCall(list.pagination, client, first, position, list.page_size) ?? first,
+      signal,
+    );
     const found = recordsOf({ path: list.records.path }, response);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
     for (const entry of unique(found, list.records.id, reading)) entries.set(entry.id, entry);

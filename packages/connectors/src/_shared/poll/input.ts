@@ -8,6 +8,7 @@ import { entryValues, readEntries, type Entry } from './entries.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
 import { isDue as isScheduleDue } from './schedule.js';
+import { secondsOf } from './setting-number.js';
 import { readState, type PollState, type StreamState } from './state.js';
 import type { StreamContext } from './stream-context.js';
 
@@ -49,7 +50,9 @@ class PollInput implements PageInput {
     this.#streams = poll.streams.filter(({ when }) => holds(when, this.#client.values));
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
-      this.#schedule === undefined ? (poll.interval_seconds ?? DEFAULT_INTERVAL_S) * 1_000 : SCHEDULE_CHECK_MS;
+      this.#schedule === undefined
+        ? secondsOf(poll.interval_seconds ?? DEFAULT_INTERVAL_S, config) * 1_000
+        : SCHEDULE_CHECK_MS;
   }
 
   async *pages(

@@ -20,8 +20,8 @@ export function positionAfter(
 
 /** Whether a page is the last one although it has a next link or id; a later run resumes from there. */
 export function isLastPage({ stream }: StreamContext, page: PageRead, next: string): boolean {
-  const { cursor, page_size: pageSize, pagination } = stream;
-  const { count, position } = page;
+  const { cursor, pagination } = stream;
+  const { count, pageSize, position } = page;
   if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
     return count === 0 || next === position || isEnd(pagination, page);
   if (cursor.kind !== 'id' || cursor.order === 'descending') return false;

@@ -31,12 +31,19 @@ export function pageCall(
   client: PollClient,
   first: PollCall,
   position: string | undefined,
+  pageSize: number,
 ): PollCall | undefined {
   if (pagination.kind === 'none') return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
     const { kind, parameter } = pagination;
     const from = position ?? (kind === 'page' || kind === 'offset' ? pagination.first?.toString() : undefined);
     const isNumber = kind === 'page' || kind === 'offset';
+    const end = kind === 'offset' ? pagination.end : undefined;
+    // With an end, the start is stated on the first page too.
+    if (end !== undefined) {
+      const index = Number(from ?? 0);
+      return withParameter(withParameter(first, parameter, index), end, index + pageSize);
+    }
     if (from === undefined) return first;
     const isJson = isNumber || ('json' in pagination && pagination.json === true);
     return {

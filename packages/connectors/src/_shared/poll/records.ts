@@ -1,8 +1,6 @@
 import type { PollRecords } from '@connector-frame/catalog/types';
-import { getAt } from '@connector-frame/catalog/validate';
 import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollResponse } from './client.js';
-import { valueOf, type Values } from './template.js';
 import { isList, matchPath, withKeys, type Match } from './record-path.js';
 
 export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add'>;
@@ -109,15 +107,3 @@ const plain = (item: JsonValue | undefined): string | number | boolean | null =>
   typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean'
     ? item
     : JSON.stringify(item ?? null);
-
-/** Whether a record passes the filter that a setting configures. */
-export function isSelected({ only }: PollRecords, values: Values, record: DataRecord): boolean {
-  if (!only) return true;
-  const selected = textsOf(valueOf(only.field, values));
-  return selected.length === 0 || textsOf(getAt(record, only.path)).some((each) => selected.includes(each));
-}
-
-const textsOf = (value: unknown): string[] =>
-  [value]
-    .flat()
-    .flatMap((each) => (['string', 'number', 'boolean'].includes(typeof each) && each !== '' ? [String(each)] : []));

@@ -38,6 +38,26 @@ test.each([
     },
     { filters: [{ field: 'id', in: ['a', 'b'] }] },
   ],
+  [
+    'omits an object without the value that it is for',
+    {
+      a: { '{{when}}': '{{/settings/gone}}', operator: 'in', values: '{{/settings/gone}}' },
+      b: { '{{when}}': '{{/settings/ids}}', operator: 'in', values: '{{/settings/ids}}' },
+      c: { '{{when}}': '{{/settings/region}}', operator: 'is' },
+    },
+    { b: { operator: 'in', values: ['a', 'b'] }, c: { operator: 'is' } },
+  ],
+  [
+    'keeps an item without an optional part, and omits one that is optional itself',
+    {
+      items: [
+        { n: 1, more: { '{{when}}': '{{/settings/gone}}', deep: true } },
+        { '{{when}}': '{{/settings/gone}}', n: 2 },
+      ],
+      none: [{ '{{when}}': '{{/settings/gone}}', n: 3 }],
+    },
+    { items: [{ n: 1 }] },
+  ],
   ['is empty if everything is omitted', { a: '{{/settings/gone}}' }, {}],
 ])('a JSON body %s', (_name, body, expected) => {
   expect(fillBody(body, { settings, since: START, page_size: 50 })).toEqual(expected);
@@ -67,6 +87,41 @@ describe('requests with a body', () => {
     expect(requests.map(({ body }): unknown => JSON.parse(body)).slice(0, 2)).toEqual([
       { start_time: START / 1_000 - 3_600, page: { size: 2 } },
       { start_time: START / 1_000 - 3_600, page: { size: 2, cursor: '2' } },
+    ]);
+  });
+
+  test('sends a body with GET', async () => {
+    const { driver, requests } = await open(
+      streamed({ method: 'GET', query: {}, body: { since: '{{since}}', size: '{{page_size}}' } }),
+      () => data(...log.slice(0, 1)),
+    );
+    await driver.poll();
+    expect(requests.map(({ method, body }): unknown => [method, JSON.parse(body)])).toEqual([
+      ['GET', { since: '2026-03-10T11:00:00.000Z', size: 2 }],
+    ]);
+    expect(driver.numbers).toEqual([0]);
+  });
+
+  // https://docs-cortex.paloaltonetworks.com/r/Cortex-XDR-REST-API/Get-all-Alerts
+  test('sends both ends of a page', async () => {
+    const { driver, requests } = await open(
+      streamed({
+        query: {},
+        body: { request_data: { since: '{{since:milliseconds}}' } },
+        pagination: { kind: 'offset', parameter: '/request_data/search_from', end: '/request_data/search_to' },
+      }),
+      (_query, { body }) => {
+        const { request_data: of } = JSON.parse(body);
+        return data(...log.slice(of.search_from, of.search_to));
+      },
+    );
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests.map(({ body }) => JSON.parse(body).request_data)).toMatchObject([
+      { search_from: 0, search_to: 2 },
+      { search_from: 2, search_to: 4 },
+      { search_from: 4, search_to: 6 },
+      { search_from: 6, search_to: 8 },
     ]);
   });
 

@@ -2,6 +2,7 @@ import type { ConnectorConfig, PollRequest, PollStream } from '@connector-frame/
 import type { Clock, DataRecord } from '@connector-frame/engine/connector-api';
 import type { PollClient } from './client.js';
 import { entryValues, type Entry } from './entries.js';
+import { numberOf } from './setting-number.js';
 import type { StreamState } from './state.js';
 import type { Values } from './template.js';
 
@@ -33,7 +34,7 @@ export interface StreamPage {
 
 /** Returns the values for a stream's templates. */
 export function valuesOf(
-  { stream, client, each }: StreamContext,
+  { stream, client, config, each }: StreamContext,
   { since, until }: StreamState,
   position?: string,
 ): Values {
@@ -41,7 +42,7 @@ export function valuesOf(
   const after = cursor.kind === 'id' ? (position ?? cursor.first) : undefined;
   return {
     ...client.values,
-    page_size: stream.page_size,
+    page_size: numberOf(stream.page_size, config),
     now: client.vendorClock.now(),
     zone: client.zone,
     ...(since !== undefined && { since }),

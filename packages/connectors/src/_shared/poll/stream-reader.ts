@@ -10,6 +10,7 @@ import { pageCall, type PageRead } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { firstToken, handedOut, withToken } from './poll-token.js';
 import { recordsOf } from './records.js';
+import { numberOf } from './setting-number.js';
 import type { StreamState } from './state.js';
 import { addressPart, nextRequest, valuesOf, type StreamPage, type StreamContext } from './stream-context.js';
 import type { Values } from './template.js';
@@ -45,10 +46,12 @@ export class StreamReader {
   /** The parts of a job that are left, and the one that is being read. */
   #parts: readonly (string | undefined)[] = [];
   readonly #context: StreamContext;
+  readonly #pageSize: number;
 
   constructor(context: StreamContext, before: StreamState = {}) {
     this.#context = context;
     const { stream, client, config, startedAt } = context;
+    this.#pageSize = numberOf(stream.page_size, config);
     const url = client.url(addressPart(stream), { ...valuesOf(context, {}), job: '-', part: '-' });
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
     this.#state = before.of === of ? { ...before } : { of };
@@ -117,14 +120,15 @@ export class StreamReader {
           ? firstWindowStart(stream.cursor, config, startedAt + vendorClock.offset)
           : correctedStart(stream.cursor, config, { since: this.#start, newest }, now);
     const since = notBefore(start, retentionFloor(stream.cursor, now));
-    const until = since === undefined ? undefined : windowEnd(stream, since, now);
+    const until = since === undefined ? undefined : windowEnd(stream, config, since, now);
     this.#cut = until !== undefined && until < now;
     this.#state = { ...state, ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
   }
 
   async *#readWindow(signal: AbortSignal): AsyncGenerator<StreamPage, void, void> {
     const { stream, client } = this.#context;
-    const { records: shape, page_size: pageSize } = stream;
+    const { records: shape } = stream;
+    const pageSize = this.#pageSize;
     const window = new WindowRecords(this.#context, this.#state);
     const visited = new Set<string>();
     let position = this.#state.place;
@@ -255,7 +259,7 @@ export class StreamReader {
     const part = stream.job?.parts?.url ? this.#parts[0] : undefined;
     if (part !== undefined) return partCall(client, first, part);
     const call = withToken(stream.cursor, client, first, this.#state.token, position === undefined);
-    return call && pageCall(stream.pagination, client, call, position);
+    return call && pageCall(stream.pagination, client, call, position, this.#pageSize);
   }
 
   #values(position?: string): Values {

@@ -3,6 +3,7 @@ import { failed } from '../connection-test/outcome.js';
 import { text } from '../read.js';
 import { readDuration } from './duration.js';
 import { PollError } from './poll-error.js';
+import { secondsOf } from './setting-number.js';
 import type { StreamState } from './state.js';
 import { usesPlaceholder } from './template.js';
 import type { VendorClock } from './vendor-clock.js';
@@ -73,10 +74,16 @@ export function correctedStart(
 }
 
 /** Returns the end of the window that starts at `since`, or `undefined` if it is open-ended. */
-export function windowEnd(stream: PollStream, since: number, now: number): number | undefined {
+export function windowEnd(
+  stream: PollStream,
+  config: { settings: Record<string, unknown> },
+  since: number,
+  now: number,
+): number | undefined {
   const { cursor, job } = stream;
   if (cursor.kind !== 'time' || !usesPlaceholder(job?.start ?? stream, 'until')) return undefined;
-  const longest = cursor.longest_seconds === undefined ? Number.POSITIVE_INFINITY : cursor.longest_seconds * 1_000;
+  const { longest_seconds: seconds } = cursor;
+  const longest = seconds === undefined ? Number.POSITIVE_INFINITY : secondsOf(seconds, config) * 1_000;
   return Math.min(Math.max(now, since + 1_000), since + longest);
 }
 

@@ -9,6 +9,7 @@ test.each([
   ['rfc3339', '2026-03-10T12:00:00.250Z', '2026-03-10T12:00:00.250Z'],
   ['rfc3339_seconds', '2026-03-10T12:00:00Z', '2026-03-10T12:00:01Z'],
   ['rfc3339_offset', '2026-03-10T12:00:00+00:00', '2026-03-10T12:00:01+00:00'],
+  ['http', 'Tue, 10 Mar 2026 12:00:00 GMT', 'Tue, 10 Mar 2026 12:00:01 GMT'],
   ['date', '2026-03-10', '2026-03-10'],
   ['seconds', '1773144000', '1773144001'],
   ['milliseconds', '1773144000250', '1773144000250'],
@@ -26,6 +27,18 @@ test.each([
 ])('formats %s, rounding down and up', (form, down, up) => {
   expect(formatTime(AT, form)).toBe(down);
   expect(formatTime(AT, form, { up: true })).toBe(up);
+});
+
+// `email.utils.parsedate_to_datetime` of Python.
+test.each([
+  ['Tue, 10 Mar 2026 12:00:00 GMT', START],
+  ['Tue, 10 Mar 2026 12:00:00 +0000', START],
+  ['Tue, 10 Mar 2026 14:00:00 +0200', START],
+  ['10 Mar 2026 07:00:00 EST', START],
+  ['Tue, 10 Mar 26 12:00 GMT', START],
+])('parses %s of a feed', (text, expected) => {
+  expect(parseTime(text, 'http')).toBe(expected);
+  expect(parseTime(text)).toBe(expected);
 });
 
 test('formats relative times so that the window does not shrink', () => {

@@ -46,6 +46,7 @@ export function formatTime(
     return String((nanoseconds + (up ? epoch.unit - 1n : 0n)) / epoch.unit);
   }
   if (form === 'rfc3339') return new Date(ms).toISOString();
+  if (form === 'http') return new Date((up ? Math.ceil : Math.floor)(ms / 1_000) * 1_000).toUTCString();
   if (form === 'date') return new Date(ms).toISOString().slice(0, 10);
   const seconds = (up ? Math.ceil : Math.floor)(ms / 1_000);
   return new Date(seconds * 1_000).toISOString().replace('.000Z', form === 'rfc3339_offset' ? '+00:00' : 'Z');

@@ -2,7 +2,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { Deduplicator } from './deduplicator.js';
 import { compareIds, greatestId, idAt } from './id-order.js';
-import { isSelected } from './records.js';
+import { isSelected } from './select.js';
 import type { StreamState } from './state.js';
 import { seenLimit, type StreamContext } from './stream-context.js';
 import { newestOf, nextWindowStart, overlapOf } from './time-window.js';
