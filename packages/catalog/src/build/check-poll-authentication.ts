@@ -24,7 +24,7 @@ type Names = ReadonlyMap<string, readonly string[]>;
 const FORMS = ['lower', 'upper', 'encoded'];
 /** What differs between two signatures of the same request. */
 const MOMENT = [
-  ['timestamp', [...TIME_FORMS.filter((form) => !form.endsWith('_ago'))]],
+  ['timestamp', TIME_FORMS.filter((form) => !form.endsWith('_ago'))],
   ['nonce', ['short']],
 ] as const;
 const OF_REQUEST = ['method', 'scheme', 'host', 'path', 'query', 'sorted_query', 'target', 'body', 'length'];

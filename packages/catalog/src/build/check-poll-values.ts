@@ -76,9 +76,11 @@ function checkUse(
         add(pointer, `names ${name}, which is a list: use { "list": "${name}", "join": "," } or leave "join" out`);
     }
     const isSource =
-      /\/(?:(?:query|form)\/[^/]+\/list|records\/only(?:\/\d+)?\/(?:field|not|at_least|at_most)|each\/setting|when(?:\/\d+)?\/field)$/.test(
+      /\/(?:(?:query|form)\/[^/]+\/list|records\/only(?:\/\d+)?\/(?:field|not|at_least|at_most)|each\/setting)$/.test(
         pointer,
       );
+    // `check-poll-condition.ts` checks conditions.
+    if (/\/when(?:\/\d+)?\/field$/.test(pointer)) used.add(text);
     if (!isSource || text.startsWith('/') || text === 'ids') continue;
     used.add(text);
     const value = Object.hasOwn(values, text) ? values[text] : undefined;
