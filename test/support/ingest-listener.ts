@@ -1,6 +1,7 @@
 import { request as startRequest, type IncomingHttpHeaders } from 'node:http';
 import { loadCatalog } from '@connector-frame/catalog';
 import type { AppendOptions } from '@connector-frame/engine';
+import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import { connectors } from '@connector-frame/connectors';
 import { expect } from 'vitest';
 import { createIngest } from '../../packages/service/src/ingest/create-ingest.js';
@@ -34,8 +35,9 @@ export type IngestListener = Awaited<ReturnType<typeof startIngestListener>>;
 /**
  * Starts the ingest listener on a port, in front of an engine stub that returns what the test sets.
  * @param database default: a new embedded one
+ * @param egress what receivers may connect to; default: public addresses
  */
-export async function startIngestListener(database?: Database) {
+export async function startIngestListener(database?: Database, egress: Egress = createEgress({ allow: [] })) {
   const service = await createTestService({ database: database ?? (await anyDatabase().open()) });
   const acme = await service.tenant('Northwind');
   const tokens = createIngestTokens(service.vault);
@@ -47,6 +49,8 @@ export async function startIngestListener(database?: Database) {
   const ingest = createIngest({
     store: service.store,
     tokens,
+    vault: service.vault,
+    egress,
     catalog: loadCatalog(),
     connectors,
     engine: {
@@ -65,12 +69,13 @@ export async function startIngestListener(database?: Database) {
   });
   const { port } = server;
 
-  async function newInput(type: string, tenant = acme): Promise<string> {
-    const body = { name: 'Pushed', type, config: { settings: {}, secrets: {} } };
+  async function create(type: string, tenant: typeof acme, settings: object = {}, secrets: object = {}) {
+    const body = { name: 'Pushed', type, config: { settings, secrets } };
     const made = await service.call('POST', `/v2/${tenant.team}/inputs`, { key: tenant.key, body });
     expect(made.status, made.text).toBe(200);
-    return made.body.id;
+    return made.body;
   }
+  const newInput = async (type: string, tenant = acme): Promise<string> => (await create(type, tenant)).id;
   const http = await newInput('monad-http');
   const otel = await newInput('monad-otel');
 
@@ -111,6 +116,11 @@ export async function startIngestListener(database?: Database) {
     http,
     otel,
     newInput,
+    /** Creates an input with fields. Returns its id, the path of its address and its token. */
+    async newReceiver(type: string, settings?: object, secrets?: object) {
+      const { id, ingest } = await create(type, acme, settings, secrets);
+      return { id: String(id), path: new URL(ingest.url).pathname, token: String(ingest.token) };
+    },
     post,
     /** Sends records to an input with its own token. */
     send: (body: string | Uint8Array, headers?: Record<string, string>, id = http): Promise<SentResponse> =>

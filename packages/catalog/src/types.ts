@@ -2,6 +2,7 @@
 import type { DeliveryDefinition } from './delivery.js';
 import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
+import type { ReceiveDefinition } from './receive.js';
 
 export type * from './delivery.js';
 export type * from './poll-pages.js';
@@ -11,6 +12,7 @@ export type * from './poll-request.js';
 export type * from './poll-values.js';
 export type * from './poll-responses.js';
 export type * from './poll.js';
+export type * from './receive.js';
 export type * from './poll-authentication.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
@@ -261,6 +263,10 @@ export interface ConnectorTypeData {
    * browsers.
    */
   delivery?: DeliveryDefinition;
+  /**
+   * How requests of the vendor are received, for inputs that need no code. Not served to browsers.
+   */
+  receive?: ReceiveDefinition;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalo
 import type { ConnectorCode, ConnectorContext, Input } from '@connector-frame/engine/connector-api';
 import { deliveryCode } from './_shared/delivery/index.js';
 import { pollCode } from './_shared/poll/index.js';
+import { receiveCode } from './_shared/receive/index.js';
 import { registry } from './registry.js';
 import { createSyntheticInputOf } from './synthetic/input.js';
 import { isSyntheticEnabled } from './synthetic/input.js';
@@ -28,7 +29,7 @@ export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
 
 /**
  * Looks up the code of a connector type. Code from the registry takes precedence over what the
- * type's `poll` or `delivery` definition provides.
+ * type's `poll`, `delivery` or `receive` definition provides.
  *
  * @example
  * const { testConnection } = connectors(type);
@@ -37,6 +38,7 @@ export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
 export const connectors: Connectors = (type) => ({
   ...pollCode(type),
   ...deliveryCode(type),
+  ...receiveCode(type),
   ...registry.get(`${type.kind}:${type.type_id}`),
 });
 

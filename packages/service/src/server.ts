@@ -304,6 +304,8 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
     tokens: createIngestTokens(secrets),
     catalog: loadCatalog(),
     connectors,
+    vault: secrets,
+    egress,
     engine: pipelines,
     clock: systemClock,
     lifetimeMs: env.INGEST_CACHE_SECONDS * 1_000,

@@ -222,13 +222,10 @@ export function targets(): Target[] {
   );
 }
 
-/** Types that receive or generate records, or use only files and the database. */
+/** Types that generate records, or use only files and the database. */
 const local = new Set([
   'input:demo',
   'input:monad-alerts',
-  'input:monad-http',
-  'input:monad-otel',
-  'input:monad-syslog',
   'output:dev-null',
   'output:file',
   'output:kv-lookup',
@@ -240,7 +237,8 @@ const local = new Set([
 ]);
 
 function dials(name: string, code: ConnectorCode): boolean {
-  return !local.has(name) && (code.testConnection !== undefined || runs(code));
+  const receives = code.receiver !== undefined || code.createReceiver !== undefined || code.listens === true;
+  return !local.has(name) && !receives && (code.testConnection !== undefined || runs(code));
 }
 
 /** Returns whether a type has a runtime. */

@@ -9,6 +9,7 @@ import { checkFormat, isConnectorType } from './check-format.js';
 import { checkLinks } from './check-links.js';
 import { checkOAuth, checkProviders, resolveOAuth } from './check-oauth.js';
 import { checkPoll } from './check-poll.js';
+import { checkReceive } from './check-receive.js';
 import { checkTransport, readNotTransport, unusedExceptions, type NotTransport } from './check-transport.js';
 import { complete } from './complete.js';
 import type { Problem } from './problem.js';
@@ -51,6 +52,7 @@ export function compile(sources: Sources): Compiled {
       ...checkCopy(file, type),
       ...checkPoll(file, type),
       ...checkDelivery(file, type),
+      ...checkReceive(file, type),
       ...checkUnavailable(file, type),
       ...checkOAuth(file, type, sources.providers),
       ...checkTransport(file, type, exceptions, usedExceptions),
@@ -71,8 +73,8 @@ export function compile(sources: Sources): Compiled {
   };
 }
 
-/** What can't run is not polled. */
-const checkUnavailable = (file: string, { unavailable, poll }: ConnectorTypeData): Problem[] =>
-  unavailable && poll
-    ? [{ file, pointer: '/unavailable', message: 'is for types that will never run: this one has "poll"' }]
+/** What can't run is neither polled nor received. */
+const checkUnavailable = (file: string, { unavailable, poll, receive }: ConnectorTypeData): Problem[] =>
+  unavailable && (poll ?? receive)
+    ? [{ file, pointer: '/unavailable', message: 'is for types that will never run: this one has "poll" or "receive"' }]
     : [];

@@ -163,4 +163,6 @@ export const TYPE_WORDS: Words = {
   oauth: anything,
   // Checked by `deliveryShape`.
   delivery: anything,
+  // Checked by `receiveShape`.
+  receive: anything,
 };

@@ -10,7 +10,7 @@ import type { KeyValueTables } from './key-values.js';
 import type { Output } from './output.js';
 import type { ReplaceableSecrets } from './replaceable-secrets.js';
 import type { Tester } from './tester.js';
-import type { Receiver } from './receiver.js';
+import type { Receiver, RequestReceiver } from './receiver.js';
 
 /** The dependencies of an input, output or enrichment, besides its configuration. */
 export interface ConnectorContext {
@@ -68,6 +68,21 @@ export type CreateOutput = (config: ConnectorConfig, context: ConnectorContext) 
 /** Like `CreateInput`, for enrichments. */
 export type CreateEnrichment = (config: ConnectorConfig, context: ConnectorContext) => Enrichment;
 
+/** The dependencies of a receiver, besides the configuration of its connector. */
+export interface ReceiverContext extends Pick<ConnectorContext, 'type' | 'egress'> {
+  clock: Pick<Clock, 'now'>;
+  /** Returns whether a text is the connector's own token, in constant time. */
+  isToken(text: string): boolean;
+}
+
+/**
+ * Creates the receiver of one connector.
+ *
+ * @param config validated against the type's schema, with secrets in plaintext
+ * @throws ConnectorError `invalid_config`, permanent
+ */
+export type CreateReceiver = (config: ConnectorConfig, context: ReceiverContext) => RequestReceiver;
+
 /** The code of a connector type. */
 export interface ConnectorCode {
   /** Absent: the type has no connection test, and the form shows no button. */
@@ -80,6 +95,11 @@ export interface ConnectorCode {
   createEnrichment?: CreateEnrichment;
   /** Handles HTTP requests for a push input. Absent: the service accepts none for this type. */
   receiver?: Receiver;
+  /**
+   * Handles HTTP requests for a push input, if its configuration decides who may send. Instead of
+   * `receiver`.
+   */
+  createReceiver?: CreateReceiver;
   /** The input opens its own port: `ConnectorContext.listen`. */
   listens?: true;
 }

@@ -19,7 +19,9 @@ export type {
   CreateEnrichment,
   CreateInput,
   CreateOutput,
+  CreateReceiver,
   ListenAt,
+  ReceiverContext,
 } from './connector-code.js';
 export { ConnectorError, failureOf, type Failure, type FailureKind } from './connector-error.js';
 export { encodeLines, type Around } from './encode-lines.js';
@@ -56,7 +58,17 @@ export {
   type RetryLimits,
   type WriteResult,
 } from './output.js';
-export { BodyError, type Receiver, type ReceiverResponse } from './receiver.js';
+export {
+  BodyError,
+  RequestError,
+  type Receiver,
+  type ReceiverResponse,
+  type RequestHead,
+  type RequestReceiver,
+  type RequestRecords,
+  type RequestResponse,
+  type RequestStatus,
+} from './receiver.js';
 export type { GrantedTokens } from './granted-tokens.js';
 export type { Exchanged, ReplaceableSecret, ReplaceableSecrets } from './replaceable-secrets.js';
 export { isRecord, type DataRecord, type JsonValue } from './record.js';

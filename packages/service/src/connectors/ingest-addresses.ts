@@ -19,15 +19,23 @@ export type IngestAddressOf = (
   connector: Pick<Connector, 'id' | 'kind' | 'type' | 'port'>,
 ) => IngestAddress | undefined;
 
+export interface AddressOptions {
+  publicUrl: string;
+  syslogHost: string;
+  /** Returns the last part of the address of a connector whose senders can't present its token. */
+  addressOf: (connectorId: string) => string;
+}
+
 export function createIngestAddresses(
   catalog: Catalog,
   connectors: Connectors,
-  { publicUrl, syslogHost }: { publicUrl: string; syslogHost: string },
+  { publicUrl, syslogHost, addressOf }: AddressOptions,
 ): IngestAddressOf {
   return ({ id, kind, type: typeId, port }) => {
     const type = catalog.get(kind, typeId);
-    const { receiver, listens } = type ? connectors(type) : {};
+    const { receiver, createReceiver, listens } = type ? connectors(type) : {};
     if (receiver) return { url: `${publicUrl}/ingest/${id}${receiver.path}` };
+    if (createReceiver) return { url: `${publicUrl}/ingest/${addressOf(id)}` };
     if (listens !== true || port === null) return undefined;
     const host = syslogHost.includes(':') ? `[${syslogHost}]` : syslogHost;
     return { url: `syslog://${host}:${port}`, host: syslogHost, port };

@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import type { Receiver, ReceiverResponse } from '@connector-frame/engine/connector-api';
+import { RequestError, type Receiver, type RequestHead } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { newApiHeaders } from '../http/respond.js';
 import type { Metrics } from '../metrics.js';
 import type { PipelineEngine } from '../pipelines/engine.js';
 import { createBodyQuota } from './body-quota.js';
 import { createFindConnector, type FindConnector, type FindOptions } from './find-connector.js';
+import { createFindReceiver, type ConfiguredOptions, type FindReceiver } from './configured-receivers.js';
 import { createReceiveBody, SenderDisconnected, type ReceiveBody } from './receive-body.js';
-import { HttpError } from './http-error.js';
+import { HttpError, later } from './http-error.js';
 import { rejectionOf, responseOf, toHttpError, type IngestResponse, type RequestInfo } from './error-responses.js';
 import { createRejectionCounter, type RejectionCounter } from './rejection-counter.js';
 
-export interface IngestOptions extends FindOptions {
+export interface IngestOptions extends Omit<FindOptions, 'store'>, ConfiguredOptions {
   engine: Pick<PipelineEngine, 'append'>;
   log: Logger;
   metrics: Metrics;
@@ -35,6 +36,7 @@ interface Tools extends IngestOptions {
    */
   receivers: ReadonlyMap<string, Receiver>;
   find: FindConnector;
+  findReceiver: FindReceiver;
   receive: ReceiveBody;
   rejections: RejectionCounter;
 }
@@ -49,6 +51,7 @@ export function createIngest(options: IngestOptions): Ingest {
     ...options,
     receivers: receiversByPath(options),
     find: createFindConnector(options),
+    findReceiver: createFindReceiver(options),
     receive: createReceiveBody(createBodyQuota(TOTAL_BYTES, ORGANIZATION_BYTES)),
     rejections: createRejectionCounter(options.log),
   };
@@ -86,15 +89,20 @@ async function handle(
   known: RequestInfo,
 ): Promise<void> {
   const startedAt = performance.now();
-  const [, path = ''] = /^\/ingest\/[^/?]*([^?]*?)\/?(?:\?|$)/.exec(request.url ?? '') ?? [];
+  const [, address = '', path = '', search = ''] =
+    /^\/ingest\/([^/?]*)([^?]*?)\/?(?:\?(.*))?$/.exec(request.url ?? '') ?? [];
   known.receiver = tools.receivers.get(path);
   let result: IngestResponse;
   try {
-    result = { status: 200, ...(await storeRecords(tools, request, known)), headers: {} };
+    if (address.includes('.')) {
+      const { method = '', headers } = request;
+      const head = { method, path, query: new URLSearchParams(search), headers };
+      result = await receiveConfigured(tools, request, address, head, known);
+    } else result = await storeRecords(tools, request, known);
   } catch (error) {
     // The sender has disconnected, so there is no response. Records stored by then are kept.
     if (error instanceof SenderDisconnected) return;
-    result = responseOf(toHttpError(tools.log, error, known), known.receiver, request.headers['content-type']);
+    result = responseOf(toHttpError(tools.log, error, known), known, request.headers['content-type']);
   }
   const { status, contentType, body, headers } = result;
   const length = Buffer.byteLength(body);
@@ -108,7 +116,7 @@ async function handle(
  * Reads the body of a request and appends its records.
  * @throws HttpError and other errors when not all of the records were stored
  */
-async function storeRecords(tools: Tools, request: IncomingMessage, known: RequestInfo): Promise<ReceiverResponse> {
+async function storeRecords(tools: Tools, request: IncomingMessage, known: RequestInfo): Promise<IngestResponse> {
   const { connectorId, organizationId, receiver, path } = await tools.find(request);
   known.connectorId = connectorId;
   if (receiver?.path !== path) throw wrongPath(connectorId, receiver);
@@ -122,11 +130,45 @@ async function storeRecords(tools: Tools, request: IncomingMessage, known: Reque
     // An empty body also requires a pipeline, so that a test request reports a missing one.
     const appended = await tools.engine.append(connectorId, lines, position);
     if (!appended.stored) throw rejectionOf(appended);
-    return receiver.accepted(lines.length, appended.tooLarge, contentType);
+    return { status: 200, headers: {}, ...receiver.accepted(lines.length, appended.tooLarge, contentType) };
   } finally {
     done();
   }
 }
+
+/**
+ * Handles a request to a connector whose configuration decides who may send.
+ * @throws HttpError and other errors when not all of the records were stored
+ */
+async function receiveConfigured(
+  tools: Tools,
+  request: IncomingMessage,
+  address: string,
+  head: RequestHead,
+  known: RequestInfo,
+): Promise<IngestResponse> {
+  const { connectorId, organizationId, receiver } = await tools.findReceiver(address);
+  known.connectorId = connectorId;
+  known.route = '/ingest/{address}';
+  if (!receiver) throw notConfigured();
+  known.configured = { receiver, head };
+  const immediate = receiver.begin(head);
+  if (immediate) return { headers: {}, ...immediate };
+  if (head.method !== 'POST' && head.method !== 'PUT') throw new RequestError(405, 'Send records with POST.');
+  const { bytes, done } = await tools.receive(request, organizationId, receiver.maxBytes);
+  try {
+    const { lines, position } = await receiver.read(bytes, head);
+    const appended = await tools.engine.append(connectorId, lines, position === undefined ? {} : { position });
+    if (!appended.stored) throw rejectionOf(appended);
+    return { headers: {}, ...receiver.accepted(lines.length, appended.tooLarge, head) };
+  } finally {
+    done();
+  }
+}
+
+/** The pipeline's status says why; senders retry. */
+const notConfigured = (): HttpError =>
+  later(503, 'unavailable', 'This connector is not able to receive records at the moment. Retry later.', 60);
 
 function receiversByPath({ catalog, connectors }: IngestOptions): Map<string, Receiver> {
   const receivers = catalog.list('input').flatMap((type): Receiver[] => {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { BusError } from '@connector-frame/engine';
-import { BodyError, type Receiver } from '@connector-frame/engine/connector-api';
+import {
+  BodyError,
+  RequestError,
+  type Receiver,
+  type RequestHead,
+  type RequestReceiver,
+} from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import { describeError } from '../describe-error.js';
 import { isDatabaseUnavailable } from '../store/unavailable.js';
@@ -15,6 +21,8 @@ export interface RequestInfo {
   connectorId?: string;
   /** Receiver of the connector, or of the path until the connector is known. */
   receiver?: Receiver | undefined;
+  /** Set for a connector whose configuration decides who may send. */
+  configured?: { receiver: RequestReceiver; head: RequestHead };
 }
 
 /** Response to the sender. */
@@ -67,13 +75,23 @@ const notStored = {
     ),
 };
 
-const types = { 400: 'invalid_request', 413: 'payload_too_large', 415: 'unsupported_media_type' } as const;
+const types = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  415: 'unsupported_media_type',
+  503: 'unavailable',
+} as const;
 
 /** Converts anything that was thrown into the error for the sender. Logs unexpected errors. */
 export function toHttpError(log: Logger, error: unknown, { route, connectorId }: RequestInfo): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof BodyError)
     return new HttpError(error.status, types[error.status], error.message, { details: error.details });
+  if (error instanceof RequestError) return new HttpError(error.status, types[error.status], error.message);
   if (error instanceof BusError && error.code !== 'storage') return notStored.closed();
   if (isDatabaseUnavailable(error)) return databaseAway();
   const id = randomUUID();
@@ -86,12 +104,14 @@ export function toHttpError(log: Logger, error: unknown, { route, connectorId }:
 /** Formats an error as the connector's type requires, or else like an API error. */
 export function responseOf(
   error: HttpError,
-  receiver: Receiver | undefined,
+  { receiver, configured }: Pick<RequestInfo, 'receiver' | 'configured'>,
   contentType: string | undefined,
 ): IngestResponse {
   const { status, type, message, options } = error;
   const { headers = {}, details } = options;
-  const custom = receiver?.rejected?.(message, contentType);
+  const own = configured?.receiver.rejected?.(status, message, configured.head);
+  if (own) return { ...own, headers: { ...headers, ...own.headers } };
+  const custom = configured ? undefined : receiver?.rejected?.(message, contentType);
   if (custom) return { status, ...custom, headers };
   const body = { error: message, error_type: type, code: status, ...(details && { additional_details: details }) };
   return { status, contentType: 'application/json; charset=utf-8', body: JSON.stringify(body), headers };

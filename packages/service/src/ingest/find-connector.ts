@@ -5,7 +5,7 @@ import type { Receiver } from '@connector-frame/engine/connector-api';
 import type { Clock } from '../clock.js';
 import type { Store } from '../store/store.js';
 import { HttpError } from './http-error.js';
-import { createKnownConnectors } from './known-connectors.js';
+import { createKnownConnectors, type KnownConnector } from './known-connectors.js';
 import type { IngestTokens } from './tokens.js';
 
 export interface FindOptions {
@@ -36,7 +36,11 @@ export type FindConnector = (request: IncomingMessage) => Promise<Found>;
 
 export function createFindConnector(options: FindOptions): FindConnector {
   const { store, tokens, catalog, connectors, clock, lifetimeMs } = options;
-  const known = createKnownConnectors({ load: (id) => store.connectors.ofToken(id), clock, lifetimeMs });
+  const load = async (connectorId: string): Promise<KnownConnector | undefined> => {
+    const row = await store.connectors.ofToken(connectorId);
+    return row && { id: row.id, organizationId: row.organizationId, kind: row.kind, type: row.type };
+  };
+  const known = createKnownConnectors({ load, clock, lifetimeMs });
   return async (request) => {
     if (request.method !== 'POST')
       throw new HttpError(405, 'invalid_request', 'Send records with POST.', { headers: { Allow: 'POST' } });

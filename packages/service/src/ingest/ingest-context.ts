@@ -30,9 +30,11 @@ export function createIngestContext(
   { publicUrl, syslog = {} }: { publicUrl: string; syslog?: SyslogSettings },
 ): IngestContext {
   const syslogHost = syslog.publicHost ?? new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1');
+  const tokens = createIngestTokens(secrets);
+  const addressOf = (connectorId: string): string => tokens.addressOf(connectorId);
   return {
-    placeOf: createIngestAddresses(catalog, connectors, { publicUrl, syslogHost }),
+    placeOf: createIngestAddresses(catalog, connectors, { publicUrl, syslogHost, addressOf }),
     ports: createPorts(syslog.ports ?? DEFAULT_PORTS, connectors),
-    reveal: createRevealTokens(createIngestTokens(secrets)),
+    reveal: createRevealTokens(tokens),
   };
 }

@@ -15,16 +15,16 @@ export interface KnownConnector {
  * Connectors that records are sent to. While the database responds, an entry is at most
  * `FRESH_MS` old. While it is away, entries are used for a longer, limited time.
  */
-export interface KnownConnectors {
+export interface KnownConnectors<T = KnownConnector> {
   /**
    * Returns the connector, or `undefined` if there is none with this id.
    * @throws HttpError 503 if the database is away and the connector is not known
    */
-  get(id: string): Promise<KnownConnector | undefined>;
+  get(id: string): Promise<T | undefined>;
 }
 
-export interface KnownConnectorsOptions {
-  load: (id: string) => Promise<KnownConnector | undefined>;
+export interface KnownConnectorsOptions<T> {
+  load: (id: string) => Promise<T | undefined>;
   clock: Pick<Clock, 'elapsed'>;
   /** Milliseconds for which an entry is used while the database is away. */
   lifetimeMs: number;
@@ -38,26 +38,25 @@ const PATIENCE_MS = 1_000;
 const RETRY_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
-interface Entry {
+interface Entry<T> {
   /** `undefined`: there is no such connector. */
-  connector: KnownConnector | undefined;
+  connector: T | undefined;
   /** When the query began, so that an entry is never older than it seems. */
   at: number;
 }
 
-export function createKnownConnectors({ load, clock, lifetimeMs }: KnownConnectorsOptions): KnownConnectors {
+export function createKnownConnectors<T>({ load, clock, lifetimeMs }: KnownConnectorsOptions<T>): KnownConnectors<T> {
   /** In the order in which they were loaded. */
-  const entries = new Map<string, Entry>();
-  const loading = new Map<string, Promise<Entry>>();
+  const entries = new Map<string, Entry<T>>();
+  const loading = new Map<string, Promise<Entry<T>>>();
   /** When the database was last tried; absent while it responds. */
   let awaySince: number | undefined;
 
-  async function query(id: string): Promise<Entry> {
+  async function query(id: string): Promise<Entry<T>> {
     const at = clock.elapsed();
     if (awaySince !== undefined) awaySince = at;
     try {
-      const row = await load(id);
-      const connector = row && { id: row.id, organizationId: row.organizationId, kind: row.kind, type: row.type };
+      const connector = await load(id);
       awaySince = undefined;
       entries.delete(id);
       entries.set(id, { connector, at });
@@ -74,7 +73,7 @@ export function createKnownConnectors({ load, clock, lifetimeMs }: KnownConnecto
   }
 
   /** Queries the database, at most once at a time for each connector. */
-  function refresh(id: string): Promise<Entry> {
+  function refresh(id: string): Promise<Entry<T>> {
     let pending = loading.get(id);
     if (!pending) {
       if (awaySince !== undefined && clock.elapsed() - awaySince < RETRY_MS) return Promise.reject(databaseAway());
@@ -100,9 +99,9 @@ export function createKnownConnectors({ load, clock, lifetimeMs }: KnownConnecto
   };
 
   /** Falls back to the known entry if the database is away, or does not respond in time. */
-  async function orAfterPatience(refreshed: Promise<Entry>, known: Entry): Promise<Entry> {
+  async function orAfterPatience(refreshed: Promise<Entry<T>>, known: Entry<T>): Promise<Entry<T>> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Entry>((resolve) => {
+    const late = new Promise<Entry<T>>((resolve) => {
       timer = setTimeout(() => {
         awaySince ??= clock.elapsed();
         resolve(known);

@@ -12,10 +12,25 @@ export interface IngestTokens {
    * the connector exists.
    */
   isOf(connectorId: string, token: string): boolean;
+  /**
+   * Returns the last part of a connector's address, for a type whose senders can't present the
+   * token: `<id>.<tag>`. Knowing the id is not enough to send a request to the connector.
+   */
+  addressOf(connectorId: string): string;
+  /** Returns the id in such a part, or `undefined` if its tag is wrong, in constant time. */
+  idAt(address: string): string | undefined;
 }
 
 /** Distinguishes the token from other secrets, for people and for scanners of leaked secrets. */
 const PREFIX = 'cfi_';
+
+/** 128 bits. */
+const TAG_LENGTH = 22;
+
+const isEqual = (given: string, expected: string): boolean => {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+};
 
 /**
  * Derives the tokens from the service's own key, so nothing is stored, and they survive a change of
@@ -23,12 +38,15 @@ const PREFIX = 'cfi_';
  */
 export function createIngestTokens(vault: Pick<Vault, 'digest'>): IngestTokens {
   const of = (connectorId: string): string => PREFIX + vault.digest('ingest', connectorId).toString('base64url');
+  const tagOf = (connectorId: string): string =>
+    vault.digest('ingest-address', connectorId).toString('base64url').slice(0, TAG_LENGTH);
   return {
     of,
-    isOf(connectorId, token) {
-      const expected = Buffer.from(of(connectorId));
-      const given = Buffer.from(token);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+    isOf: (connectorId, token) => isEqual(token, of(connectorId)),
+    addressOf: (connectorId) => `${connectorId}.${tagOf(connectorId)}`,
+    idAt(address) {
+      const [, id, tag] = /^([\w-]{1,64})\.([\w-]+)$/.exec(address) ?? [];
+      return id !== undefined && tag !== undefined && isEqual(tag, tagOf(id)) ? id : undefined;
     },
   };
 }

@@ -68,6 +68,7 @@ const DIGEST_PURPOSES = [
   'request',
   'destination',
   'ingest',
+  'ingest-address',
   'ticket',
   'recovery-code',
   'account',

@@ -11,6 +11,7 @@ import { listenHttp, type WebListener } from '../../../../test/support/listener.
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { createShiftedClock } from '../../../../test/support/shifted-clock.js';
 import { startVendor, type Vendor } from '../../../../test/support/vendor.js';
+import { createEgress } from '@connector-frame/engine/egress';
 import { createIngest } from '../ingest/create-ingest.js';
 import { createIngestTokens } from '../ingest/tokens.js';
 import { DAY, HOUR, periodOf } from './periods.js';
@@ -61,6 +62,8 @@ describe('a quota', () => {
     const ingest = createIngest({
       store: service.store,
       tokens: createIngestTokens(service.vault),
+      vault: service.vault,
+      egress: createEgress({ allow: [] }),
       catalog: loadCatalog(),
       connectors,
       engine: { append: async (...given) => service.engine?.append(...given) ?? { stored: false, reason: 'closed' } },
