@@ -1,8 +1,8 @@
 import { loadCatalog } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
-import type { AwsRoles } from '@connector-frame/engine/connector-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectors } from '../../packages/connectors/src/index.js';
+import { awsRoles as aws } from '../support/aws-roles.js';
 import {
   DocumentedVendor,
   isDocumented,
@@ -12,17 +12,6 @@ import {
 import { Driver, leadTo, TestClock } from '../support/poll-driver.js';
 import { secretsOf } from '../support/secret-texts.js';
 import { startVendor, type Reply, type Vendor } from '../support/vendor.js';
-
-/** Roles that the service assumes with its own identity. The key is that of the documentation of AssumeRole. */
-const aws: AwsRoles = {
-  externalId: 'cf-4711',
-  assume: () =>
-    Promise.resolve({
-      accessKeyId: 'ASIAIOSFODNN7EXAMPLE',
-      secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY',
-      sessionToken: 'AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQW',
-    }),
-};
 
 let server: Vendor;
 let respond: (request: Parameters<DocumentedVendor['respond']>[0], origin: string) => Reply;

@@ -104,7 +104,9 @@ function withCanaries(
   const settings = { ...JSON.parse(text), ...addressOf(type.type_id, text) };
   // The first ones are not implemented: they would fail every attempt before it connects. A rate limit
   // would delay the second request.
-  for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn', 'rate_limit']) delete settings[field];
+  const { required = [] } = type.config.settings;
+  for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn', 'rate_limit'])
+    if (!required.includes(field)) delete settings[field];
   delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};

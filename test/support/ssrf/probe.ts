@@ -1,6 +1,7 @@
 import type { ConnectorConfig } from '@connector-frame/catalog';
 import type { Egress } from '../../../packages/engine/src/egress/index.js';
 import { failureOf } from '../../../packages/engine/src/connector-api/index.js';
+import { awsRoles as aws } from '../aws-roles.js';
 import { collectingSink } from '../collecting-sink.js';
 import { attempt, hurriedClock, noted } from '../output-attempt.js';
 import { runs, type Target } from './targets.js';
@@ -18,7 +19,7 @@ export async function probe(target: Target, config: ConnectorConfig, egress: Egr
   const { testConnection } = target.code;
   const found: Probed = {};
   if (testConnection) {
-    const outcome = await testConnection(config, { egress, signal: new AbortController().signal });
+    const outcome = await testConnection(config, { egress, aws, signal: new AbortController().signal });
     found.test = outcome.ok ? 'passed' : outcome.reason;
   }
   if (runs(target.code)) found.run = await run(target, config, egress);
@@ -26,7 +27,7 @@ export async function probe(target: Target, config: ConnectorConfig, egress: Egr
 }
 
 async function run({ type, code }: Target, config: ConnectorConfig, egress: Egress): Promise<string> {
-  const context = { type, egress, clock: hurriedClock() };
+  const context = { type, egress, clock: hurriedClock(), aws };
   const stop = new AbortController();
   try {
     if (code.createOutput) {
