@@ -6,6 +6,7 @@ import { english as en } from '../../packages/element/src/catalog/catalog-view.j
 import type { ElementMessages } from '../../packages/element/src/messages/en.js';
 import { launchBrowser } from '../support/browser.js';
 import { eventsOf, startElementWorld, type ElementWorld, type PageOptions } from '../support/element-world.js';
+import { dailyPart } from '../support/long.js';
 
 /**
  * What a user reads on a public page: each message of the elements in the state in which it is true,
@@ -160,7 +161,7 @@ test('the README lists every message with its state', async () => {
   expect(Object.keys(states).filter((key) => !texts.includes(`\`${key}\``))).toEqual([]);
 });
 
-test.each(Object.keys(states) as Key[])('%s is shown in its state', async (key) => {
+test.each(dailyPart(Object.keys(states) as Key[], 3))('%s is shown in its state', async (key) => {
   const { count, causes, ...texts } = en;
   const [, code] = key.split('.');
   const expected = key === 'count' ? count(1, 2) : code === undefined ? Object(texts)[key] : causes[code];
@@ -253,7 +254,7 @@ const faults: Record<string, () => Fault> = {
   }),
 };
 
-describe.each(Object.keys(faults))('%s', (name) => {
+describe.each(dailyPart(Object.keys(faults), 3))('%s', (name) => {
   const fault = () => {
     const found = faults[name]?.();
     if (!found) throw new Error(name);

@@ -7,6 +7,7 @@ import { isSaid, pageStates } from '../../packages/form/src/testing/message-stat
 import type { openForm, OpenedForm } from '../../packages/form/src/testing/open-form.js';
 import { launchBrowser } from '../support/browser.js';
 import { useGallery } from '../support/gallery.js';
+import { dailyPart } from '../support/long.js';
 import { callbacks, mount, openPage } from '../support/open-host.js';
 import { startWorld, type World } from '../support/world.js';
 
@@ -288,7 +289,7 @@ const missing = (state: PageState, all: readonly string[]): string[] =>
   pageStates[state].filter((key) => !isSaid(all, en, key));
 
 describe('a form in which', () => {
-  test.each(Object.entries(drivers))('%s says so', async (state, drive) => {
+  test.each(dailyPart(Object.entries(drivers), 3))('%s says so', async (state, drive) => {
     const all = await drive();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries widens the key
     expect(missing(state as PageState, all), all.join(' | ')).toEqual([]);
@@ -359,7 +360,7 @@ describe('a form in its frame, when', () => {
     },
   };
 
-  test.each(Object.entries(frameDrivers))('%s, says so where it belongs', async (state, drive) => {
+  test.each(dailyPart(Object.entries(frameDrivers), 3))('%s, says so where it belongs', async (state, drive) => {
     const logged: string[] = [];
     page = await openPage(browser, world);
     page.on('console', (message) => logged.push(message.text()));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { serveAdapterHost, type AdapterHost } from '../support/adapter-host.js';
 import { launchBrowser } from '../support/browser.js';
+import { longOr } from '../support/long.js';
 import { reacts } from '../support/react.js';
 import { runOnServer } from '../support/run-on-server.js';
 import { press } from '../support/press.js';
@@ -17,7 +18,7 @@ const name = (page: Page) => form(page).getByLabel('Name', { exact: true });
 const callbacks = (page: Page) => page.evaluate(() => reactPage.callbacks);
 const frames = (page: Page) => page.frames().length - 1;
 
-describe.each(reacts)('React $react', ({ react, alias }) => {
+describe.each(longOr(reacts, reacts.slice(-1)))('React $react', ({ react, alias }) => {
   let host: AdapterHost;
   beforeAll(async () => {
     host = await serveAdapterHost('react-page', alias, async (options) => {

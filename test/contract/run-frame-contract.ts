@@ -28,14 +28,11 @@ export interface Use {
 const all = [basics, failures, changes, lifecycle, hostile, policies, appearance];
 
 /**
- * The short run tests all behaviors of the function and of the element, which is built on it, in
- * Chromium, and those of the element that adapters add to in Firefox, too. It tests React and Vue,
- * which wrap the element, only in Chromium. The long run tests everything in both engines and takes
- * minutes longer: `npm run test:contract`.
+ * The short run tests all behaviors of the element in Chromium, and of the others, which it is built
+ * on or which wrap it, those that they add to. The long run tests everything in Chromium and Firefox
+ * and takes minutes longer: `npm run test:contract`.
  */
-const inFull: readonly string[] = ['the function', 'the element'];
-const behaviorsOf = (name: string, engine: EngineName) =>
-  long || (engine === 'Chromium' && inFull.includes(name)) ? all : [basics, changes];
+const behaviorsOf = (name: string) => (long || name === 'the element' ? all : [basics, changes]);
 
 /**
  * Defines the behavior that every adapter must have in every engine, with a real service, a host on
@@ -43,7 +40,7 @@ const behaviorsOf = (name: string, engine: EngineName) =>
  */
 export function runFrameContract(name: string, adapter: Adapter): void {
   let fixture: Fixture;
-  const engines = enginesOf(long || name === 'the element' ? ['Chromium', 'Firefox'] : ['Chromium']);
+  const engines = enginesOf(long ? ['Chromium', 'Firefox'] : ['Chromium']);
   const present = engines.flatMap(({ name, missing }) => (missing === undefined ? [name] : []));
 
   beforeAll(async () => {
@@ -61,7 +58,7 @@ export function runFrameContract(name: string, adapter: Adapter): void {
         open: (kind) => fixture.open(engine.name, kind),
         testUnless: testUnless(engine.name),
       };
-      for (const behaviors of behaviorsOf(name, engine.name)) behaviors(use);
+      for (const behaviors of behaviorsOf(name)) behaviors(use);
     });
   }
 }

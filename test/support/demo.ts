@@ -1,8 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo, type Demo } from '../../demo/src/start-demo.js';
 import { launchBrowser } from './browser.js';
@@ -35,16 +33,15 @@ export interface DemoFixture {
 }
 
 /**
- * Builds the demo's pages and starts the demo and a browser.
+ * Starts the demo and a browser.
  * @param environment variables that override the defaults (free ports, new data folder)
  */
 export async function startDemoFixture(environment: Readonly<Record<string, string>> = {}): Promise<DemoFixture> {
-  const folder = await mkdtemp(join(tmpdir(), 'demo-pages-'));
-  const configFile = fileURLToPath(new URL('../../vite.config.ts', import.meta.url));
-  await build({ configFile, mode: 'demo', logLevel: 'error', build: { outDir: join(folder, 'pages') } });
+  // `npm test` has built them.
+  const pages = fileURLToPath(new URL('../../demo/dist/public', import.meta.url));
   const data = await newDataFolder('demo-data');
   const variables = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: data, LOG_LEVEL: 'silent', ...environment };
-  const [demo, browser] = await Promise.all([startDemo(variables, join(folder, 'pages')), launchBrowser()]);
+  const [demo, browser] = await Promise.all([startDemo(variables, pages), launchBrowser()]);
   const record = JSON.parse(await readFile(join(data, 'host.json'), 'utf8')) as {
     apiKey: string;
     tenants: { id: string; organizationId: string }[];
@@ -86,7 +83,7 @@ export async function startDemoFixture(environment: Readonly<Record<string, stri
     async close() {
       await browser.close();
       await demo.close();
-      for (const used of [folder, data]) await rm(used, { recursive: true, force: true });
+      await rm(data, { recursive: true, force: true });
     },
   };
 }

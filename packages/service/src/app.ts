@@ -250,9 +250,10 @@ export function createApp(deps: AppDeps): App {
     cors,
   });
 
-  const document = openApiDocument(app, settings.publicUrl);
+  // Written for the first reader: it takes a tenth of the time to start.
+  let document: string | undefined;
   const anyone = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
-  app.get('/openapi.json', () => respond(200, document, anyone));
+  app.get('/openapi.json', () => respond(200, (document ??= openApiDocument(app, settings.publicUrl)), anyone));
   app.options('*', (c) => observe(c, 'OPTIONS').done(cors.preflight(c.req.raw)));
   const allowedMethods = createAllowedMethods(routes);
   app.notFound((c) => {

@@ -9,6 +9,7 @@ import {
   systemClock,
 } from '@connector-frame/engine/connector-api';
 import { parseTime } from '../_shared/poll/times.js';
+import { longOr } from '../../../../test/support/long.js';
 import { connectors, createInputOf } from '../index.js';
 import { shapeOf } from './shape-of.js';
 import { compileShape } from './template.js';
@@ -24,7 +25,7 @@ const demoShapes = [
   'crowdstrike_vulnerabilities',
 ];
 
-function recordsOf(type: Parameters<typeof shapeOf>[0], count = 200): DataRecord[] {
+function recordsOf(type: Parameters<typeof shapeOf>[0], count = longOr(200, 40)): DataRecord[] {
   const shape = shapeOf(type);
   return Array.from({ length: count }, (_, number) => shape(number, AT));
 }
@@ -45,11 +46,12 @@ test.each(inputs.map((type) => [type.type_id, type] as const))(
     const texts = records.flatMap((record) => textsIn(record));
     // Every placeholder was replaced.
     expect(texts.filter((text) => /\{[a-z][\w.]*(:|#|\})/.test(text))).toEqual([]);
-    for (const text of texts) {
-      for (const [address] of text.matchAll(/(?<![\d.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])/g))
-        if (!text.includes('Mozilla')) expect(address).toMatch(/^(192\.0\.2|198\.51\.100|203\.0\.113)\.\d+$/);
-      for (const [, host] of text.matchAll(/@([\w.-]+\.[a-z]+)/g)) expect(host).toMatch(/(^|\.)example\.com$/);
-    }
+    const addresses = texts
+      .filter((text) => !text.includes('Mozilla'))
+      .flatMap((text) => text.match(/(?<![\d.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])/g) ?? []);
+    expect(addresses.filter((address) => !/^(192\.0\.2|198\.51\.100|203\.0\.113)\.\d+$/.test(address))).toEqual([]);
+    const hosts = texts.flatMap((text) => [...text.matchAll(/@([\w.-]+\.[a-z]+)/g)].map(([, host = '']) => host));
+    expect(hosts.filter((host) => !/(^|\.)example\.com$/.test(host))).toEqual([]);
   },
 );
 
