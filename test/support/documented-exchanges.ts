@@ -102,9 +102,15 @@ function generate(_key: string, value: unknown): unknown {
   pem ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
-  if (value === 'generate:pem') return pem;
+  return value === 'generate:pem' ? pem : serviceAccountOf(pem);
+}
+
+/** Returns the JSON file of a service account, with a new key. */
+export const generateServiceAccount = (): string => String(generate('', 'generate:service_account'));
+
+function serviceAccountOf(privateKey: string): string {
   const account = 'reader@acme-prod-4711.iam.gserviceaccount.com';
-  const key = { private_key_id: 'key-1', private_key: pem };
+  const key = { private_key_id: 'key-1', private_key: privateKey };
   return JSON.stringify({ type: 'service_account', project_id: 'acme-prod-4711', client_email: account, ...key });
 }
 

@@ -17,6 +17,7 @@ import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
 import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
 import { githubAuditLogsInput } from './github/index.js';
+import { googleCloudStorageInput, googleCloudStorageOutput } from './google-cloud-storage/index.js';
 import { greynoiseCommunityEnrichment } from './greynoise/index.js';
 import { httpLookupEnrichment } from './http-lookup/index.js';
 import { httpOutput } from './http/index.js';
@@ -63,6 +64,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
+  ['input:google-cloud-storage', googleCloudStorageInput],
   ['input:kafka', kafkaInput],
   ['input:monad-alerts', monadAlertsInput],
   ['input:monad-http', monadHttpInput],
@@ -86,6 +88,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:elasticsearch', elasticsearchOutput],
   ['output:email-smtp', emailSmtpOutput],
   ['output:file', fileOutput],
+  ['output:google-cloud-storage', googleCloudStorageOutput],
   ['output:http', httpOutput],
   ['output:ibm-qradar', qradarOutput],
   ['output:kafka', kafkaOutput],

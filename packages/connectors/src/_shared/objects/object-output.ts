@@ -25,7 +25,7 @@ export function createObjectOutput(store: ObjectStore, settings: Record<string, 
       if (!body) return { rejected };
       const key = `${keyOf(batch, folder, layout, clock)}${encoding.extension}`;
       await store.put(key, { body, contentType: encoding.contentType }, signal);
-      return { rejected };
+      return rejected.length > 0 ? { rejected } : {};
     },
   };
 }
