@@ -54,6 +54,15 @@ export interface PollDetail extends PollRequest {
 }
 
 /**
+ * A request for each record once it is stored, which marks it as read at the vendor. `{{id}}` is its
+ * `records.id`. It is repeated with each poll until it succeeds, or the vendor no longer has the record
+ * (404, 410).
+ */
+export interface PollAcknowledge extends PollRequest {
+  when?: PollCondition | readonly PollCondition[];
+}
+
+/**
  * An export that the vendor prepares. The stream's own request then reads the result, for each part
  * if there are several. The stored cursor holds the job, so that a restart continues it.
  */

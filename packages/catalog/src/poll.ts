@@ -23,7 +23,7 @@ import type {
   PollTimeForm,
 } from './poll-request.js';
 import type { PollCursor, PollPagination } from './poll-pages.js';
-import type { PollDetail, PollEach, PollJob } from './poll-steps.js';
+import type { PollAcknowledge, PollDetail, PollEach, PollJob } from './poll-steps.js';
 import type { PollRate, PollResponseRule } from './poll-responses.js';
 import type { PollNumber, PollValue } from './poll-values.js';
 
@@ -107,6 +107,8 @@ export interface PollStream extends PollRequest {
   next?: PollRequest;
   /** Completes each new record by another request. */
   detail?: PollDetail;
+  /** Tells the vendor about each record once it is stored. */
+  acknowledge?: PollAcknowledge;
   pagination: PollPagination;
   cursor: PollCursor;
 }

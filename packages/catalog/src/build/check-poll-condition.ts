@@ -13,9 +13,10 @@ export function checkConditions(
   add: Add,
 ): void {
   const names = Object.keys(values);
-  for (const [index, { when, detail }] of streams.entries()) {
+  for (const [index, { when, detail, acknowledge }] of streams.entries()) {
     const at = `/streams/${String(index)}`;
     checkAll(when, names, fields, (pointer, message) => add(`${at}/when${pointer}`, message));
+    checkAll(acknowledge?.when, names, fields, (pointer, message) => add(`${at}/acknowledge/when${pointer}`, message));
     checkAll(detail?.when, names, fields, (pointer, message) => add(`${at}/detail/when${pointer}`, message));
   }
 }

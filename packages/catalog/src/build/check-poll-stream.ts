@@ -39,6 +39,7 @@ export function checkStream(stream: PollStream, add: Add): void {
   if (stream.each) checkEach(stream.each, used, add);
   if (stream.detail) checkDetail(stream, add);
   if (stream.job) checkJob(stream, add);
+  if (stream.acknowledge) checkAcknowledge(stream, add);
   checkCursor(stream, used, add);
   const { kind } = stream.pagination;
   if (stream.job?.parts?.url && kind !== 'none') add('/pagination', 'must be "none": each part is one file');
@@ -72,6 +73,14 @@ function checkDetail({ detail, records }: PollStream, add: Add): void {
   if (!used.has('ids') && !lists) add('/detail', 'has "batch": it must say {{ids}}');
   if (typeof records.id !== 'string') add('/records', 'needs one "id": details are requested by it');
   if (detail.records === undefined) add('/detail', 'has "batch": it needs "records" with "path" and "id"');
+}
+
+function checkAcknowledge({ acknowledge, records, detail }: PollStream, add: Add): void {
+  if (!acknowledge) return;
+  checkRequest(acknowledge, below(add, '/acknowledge'));
+  if (typeof records.id !== 'string') add('/records', 'needs one "id": records are acknowledged by it');
+  if (!namesUsed(templatesOf(acknowledge)).has('id')) add('/acknowledge', 'must say {{id}}: the record it is about');
+  if (detail?.into === 'replace') add('/detail/into', 'replaces the records that are acknowledged: use "merge"');
 }
 
 function checkJob({ job, cursor, path, query, body }: PollStream, add: Add): void {

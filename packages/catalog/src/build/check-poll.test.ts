@@ -195,6 +195,12 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ pagination: { kind: 'body_cursor', path: '/a', parameter: 'a', json: true } }, '/pagination/json', 'in the body'],
   [{ page_line: 'last' }, '/page_line', 'is for the format "ndjson"'],
   [{ format: 'ndjson', page_line: 'last', records: { path: '', time: '/at' } }, '/records/path', 'must be "/records"'],
+  [
+    { acknowledge: { path: '/read' }, records: { path: '', id: '/id', time: '/at' } },
+    '/acknowledge',
+    'must say {{id}}',
+  ],
+  [{ acknowledge: { path: '/read/{{id}}' } }, '/records', 'needs one "id": records are acknowledged by it'],
   [{ each: { values: [] } }, '/each/values', 'must be a list'],
   [{ each: { setting: '/settings/none' } }, '/each/setting', 'names /settings/none, which is no field'],
   [{ each: { values: ['a'] } }, '/each', 'nothing says {{each}}'],

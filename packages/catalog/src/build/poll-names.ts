@@ -22,6 +22,7 @@ export function templatesWithNames({
   cursor,
   prepare,
   records,
+  acknowledge,
   ...stream
 }: PollStream): Templates[] {
   const entry = each ? ['each', ...(hasFields(each) ? [ENTRY_FIELDS] : []), ...(isNested(each) ? ['parent'] : [])] : [];
@@ -32,6 +33,7 @@ export function templatesWithNames({
   return [
     { pointer: '', value: stream, names: whole },
     { pointer: '/records', value: records, names: entry },
+    { pointer: '/acknowledge', value: acknowledge, names: [...entry, 'id'] },
     { pointer: '/cursor', value: cursor, names: base },
     { pointer: '/prepare', value: prepare, names: entry },
     ...(each ? entryTemplates(each, '/each') : []),

@@ -5,7 +5,7 @@ import { cursor, pagination } from './poll-pages-shape.js';
 import { path, setting, template } from './poll-primitives.js';
 import { address, recordList, request, when } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
-import { detail, each, job } from './poll-steps-shape.js';
+import { acknowledge, detail, each, job } from './poll-steps-shape.js';
 import { oneOf } from './problem.js';
 import { numberFrom, secondsFrom, source, values } from './poll-values-shape.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
@@ -51,6 +51,7 @@ const stream = object(
     each,
     next: object(request.required, request.optional),
     detail,
+    acknowledge,
     job,
   },
 );

@@ -30,6 +30,8 @@ export const detail = object(request.required, {
   batch: whole(1, 1_000),
 });
 
+export const acknowledge = object(request.required, { ...request.optional, when });
+
 export const job = object(
   {
     start: object({ ...request.required, id: path }, request.optional),

@@ -199,7 +199,7 @@ export class PollClient {
     };
     await this.#authentication.sign(request, signal);
     const { url, body } = request;
-    // Polling only reads, whatever the method.
+    // Polling only reads, whatever the method, or marks what was read.
     return this.#exchange(url, {
       method,
       headers,

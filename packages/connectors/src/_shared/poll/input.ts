@@ -2,6 +2,7 @@ import type { ConnectorConfig, PollDefinition, PollEach, PollStream } from '@con
 import { withDefaults } from '@connector-frame/catalog/validate';
 import type { ConnectorContext, CreateInput, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { text } from '../read.js';
+import { Acknowledgements } from './acknowledgements.js';
 import { PollClient } from './client.js';
 import { holds } from './condition.js';
 import { entryValues, readEntries, type Entry } from './entries.js';
@@ -23,7 +24,8 @@ export function createPollInput(poll: PollDefinition): CreateInput {
 
 class PollInput implements PageInput {
   readonly kind = 'pages';
-  readonly readsAhead = true;
+  /** A record is acknowledged when the page after it is requested, which must mean that it is stored. */
+  readonly readsAhead?: true;
   readonly intervalMs: number;
   readonly #client: PollClient;
   readonly #schedule: string | undefined;
@@ -48,6 +50,8 @@ class PollInput implements PageInput {
     const { type, egress, clock, secrets, tokens, aws } = context;
     this.#client = new PollClient({ type, poll, config, egress, clock, secrets, tokens, aws });
     this.#streams = poll.streams.filter(({ when }) => holds(when, this.#client.values));
+    const acknowledges = this.#streams.some((stream) => this.#acknowledgements(stream, undefined).isOn);
+    if (!acknowledges) this.readsAhead = true;
     this.#schedule = poll.schedule === undefined ? undefined : text(config, ...poll.schedule.split('/').slice(1));
     this.intervalMs =
       this.#schedule === undefined
@@ -96,14 +100,24 @@ class PollInput implements PageInput {
         const key = keyOf(stream, each);
         try {
           await this.#prepare(stream, each, key, signal);
+          const stored = this.#acknowledgements(stream, each, state.streams[key]);
+          let isChanged = await stored.send(signal);
           for await (const page of this.#reader(
             { stream, entries: entries.length, ...(each !== undefined && { each }) },
             state.streams[key],
           ).read(signal)) {
             this.#verified = true;
-            state = { ...state, streams: { ...state.streams, [key]: page.state } };
+            stored.add(page.records);
+            state = withStream(state, key, { ...page.state, ...stored.state });
             yield { records: page.records, cursor: state };
+            isChanged = await stored.send(signal);
           }
+          if (isChanged) {
+            const { pending: _pending, ...rest } = state.streams[key] ?? {};
+            state = withStream(state, key, { ...rest, ...stored.state });
+            yield { records: [], cursor: state };
+          }
+          failure ??= stored.failure;
         } catch (error) {
           const alone = this.#streams.length * entries.length === 1;
           if (alone || !(error instanceof PollError && error.kind === 'permanent')) throw error;
@@ -113,6 +127,10 @@ class PollInput implements PageInput {
       }
     }
     if (failure !== undefined) throw failure;
+  }
+
+  #acknowledgements(stream: PollStream, each: Entry | undefined, before?: StreamState): Acknowledgements {
+    return new Acknowledgements(stream, this.#client, { ...this.#client.values, ...entryValues(each) }, before);
   }
 
   #reader(of: Pick<StreamContext, 'stream' | 'each' | 'entries'>, before: StreamState | undefined): StreamReader {
@@ -174,6 +192,11 @@ class PollInput implements PageInput {
 
 const isUnfinished = ({ streams }: PollState): boolean =>
   Object.values(streams).some(({ place, job }) => (place ?? job) !== undefined);
+
+const withStream = (state: PollState, key: string, stream: StreamState): PollState => ({
+  ...state,
+  streams: { ...state.streams, [key]: stream },
+});
 
 const keyOf = ({ name }: PollStream, each: Entry | undefined): string =>
   [name, each?.parent, each?.id].filter((part) => part !== undefined).join('/');

@@ -17,6 +17,8 @@ export type StreamState = {
   /** Time of the newest record read so far, without times in the future. */
   newest?: number;
   seen?: SeenGroup[];
+  /** IDs of stored records that are to be acknowledged. */
+  pending?: readonly string[];
   /** Token that the vendor handed out for the next poll. */
   token?: string;
   /** Greatest id of the last poll, and of the current one, where the newest records come first. */
@@ -44,7 +46,7 @@ export function readState(cursor: JsonValue | undefined): PollState {
 
 function readStream(value: JsonValue | undefined): StreamState {
   if (!isRecord(value)) return {};
-  const { of, since, until, opened, place, newest, seen, token, after, top, job, started } = value;
+  const { of, since, until, opened, place, newest, seen, token, after, top, job, started, pending } = value;
   return {
     ...(typeof of === 'string' && { of }),
     ...(typeof since === 'number' && { since }),
@@ -57,6 +59,7 @@ function readStream(value: JsonValue | undefined): StreamState {
     ...(typeof top === 'string' && { top }),
     ...(typeof started === 'number' && { started }),
     ...readJob(job),
+    ...(Array.isArray(pending) && { pending: pending.filter((id) => typeof id === 'string') }),
     seen: parseSeen(seen),
   };
 }

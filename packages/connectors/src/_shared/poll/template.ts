@@ -18,6 +18,8 @@ export interface Values {
   parent?: string;
   /** Record of a list whose detail is requested. */
   record?: DataRecord;
+  /** ID of a record that was stored. */
+  id?: string;
   /** IDs of a batch of records. */
   ids?: readonly string[];
   /** ID of an export, and of the part that is read. */
@@ -112,7 +114,7 @@ function plainValueOf(name: string, values: Values): JsonValue | undefined {
   if (key === 'each') return values.each;
   if (key.startsWith('each/')) return values.entry?.[name.slice('each'.length)];
   if (key === 'item') return values.item;
-  if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids') return values[key];
+  if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids' || key === 'id') return values[key];
   if (key === 'page_size') return values.page_size;
   return values.named && Object.hasOwn(values.named, name) ? values.named[name] : undefined;
 }
