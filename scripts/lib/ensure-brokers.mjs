@@ -43,3 +43,40 @@ export const ensureRabbit = () =>
     packages: ['rabbitmq-server', 'amqp-tools'],
     purpose: 'the tests with a RabbitMQ server',
   });
+
+/** Ensures that the tests can start a Prometheus server. */
+export const ensurePrometheus = () =>
+  ensureProgram({
+    name: 'Prometheus',
+    find: () => found('prometheus'),
+    packages: ['prometheus'],
+    purpose: 'the tests with a Prometheus server',
+    advice: 'macOS: brew install prometheus',
+  });
+
+/** Ensures that the tests can start an InfluxDB of version 1. */
+export const ensureInflux = () =>
+  ensureProgram({
+    name: 'InfluxDB',
+    find: () => found('influxd'),
+    packages: ['influxdb'],
+    purpose: 'the tests with an InfluxDB server',
+  });
+
+/** Ensures that the tests can start an SSH server. */
+export const ensureSshd = () =>
+  ensureProgram({
+    name: 'OpenSSH',
+    find: () => found('/usr/sbin/sshd', '/usr/lib/openssh/sftp-server'),
+    packages: ['openssh-server', 'openssh-sftp-server'],
+    purpose: 'the tests with an SFTP server',
+  });
+
+/** Ensures that the tests can start an IMAP server. */
+export const ensureDovecot = () =>
+  ensureProgram({
+    name: 'Dovecot',
+    find: () => found('dovecot', '/usr/lib/dovecot/imap'),
+    packages: ['dovecot-core', 'dovecot-imapd'],
+    purpose: 'the tests with an IMAP server',
+  });

@@ -1,6 +1,15 @@
 import { build } from './build.mjs';
 import { ensureBrowser } from './ensure-browser.mjs';
-import { ensureMosquitto, ensureNats, ensureRabbit, ensureRedis } from './ensure-brokers.mjs';
+import {
+  ensureDovecot,
+  ensureInflux,
+  ensureMosquitto,
+  ensureNats,
+  ensurePrometheus,
+  ensureRabbit,
+  ensureRedis,
+  ensureSshd,
+} from './ensure-brokers.mjs';
 import { ensureFirefox } from './ensure-firefox.mjs';
 import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
@@ -25,7 +34,11 @@ const ensure = {
   iproute2: ensureIproute,
   kcat: ensureKcat,
   MariaDB: ensureMariadb,
+  Dovecot: ensureDovecot,
+  InfluxDB: ensureInflux,
   Mosquitto: ensureMosquitto,
+  OpenSSH: ensureSshd,
+  Prometheus: ensurePrometheus,
   NATS: ensureNats,
   PostgreSQL: ensurePostgres,
   Python: ensurePython,

@@ -12,6 +12,10 @@ const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   Python: { titles: /openapi-python-client|Schemathesis/ },
   MariaDB: { files: /connectors\/mysql\// },
   kcat: { files: /connectors\/kafka\/(input|output)\.test/ },
+  Dovecot: { files: /connectors\/imap-mailbox\/imap/ },
+  InfluxDB: { titles: /a real InfluxDB/ },
+  OpenSSH: { files: /connectors\/sftp\/sftp/ },
+  Prometheus: { titles: /a real Prometheus/ },
   rsyslog: { files: /monad-syslog\/rsyslog\.test/, titles: /a certificate that senders can trust/ },
 };
 

@@ -21,6 +21,7 @@ import { googleCloudStorageInput, googleCloudStorageOutput } from './google-clou
 import { greynoiseCommunityEnrichment } from './greynoise/index.js';
 import { httpLookupEnrichment } from './http-lookup/index.js';
 import { httpOutput } from './http/index.js';
+import { influxOutput } from './influxdb/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
 import { monadAlertsInput } from './monad-alerts/index.js';
@@ -32,8 +33,10 @@ import { mqttInput, mqttOutput } from './mqtt/index.js';
 import { mysqlInput, mysqlOutput } from './mysql/index.js';
 import { natsInput, natsOutput } from './nats/index.js';
 import { opensearchOutput } from './opensearch/index.js';
+import { otelOutput } from './otel/index.js';
 import { pagerDutyOutput } from './pagerduty/index.js';
 import { postgresqlInput, postgresqlOutput } from './postgresql/index.js';
+import { prometheusOutput } from './prometheus/index.js';
 import { objectStorageInput, objectStorageOutput, s3Input, s3Output } from './s3/index.js';
 import { rabbitInput, rabbitOutput } from './rabbitmq/index.js';
 import { redisInput, redisOutput } from './redis/index.js';
@@ -43,6 +46,7 @@ import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
+import { vectorOutput } from './vector/index.js';
 import { wazuhOutput } from './wazuh/index.js';
 
 /**
@@ -91,6 +95,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:google-cloud-storage', googleCloudStorageOutput],
   ['output:http', httpOutput],
   ['output:ibm-qradar', qradarOutput],
+  ['output:influxdb', influxOutput],
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
@@ -99,9 +104,11 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:msft-sentinel', sentinelOutput],
   ['output:object-storage', objectStorageOutput],
   ['output:opensearch', opensearchOutput],
+  ['output:otel', otelOutput],
   ['output:pagerduty', pagerDutyOutput],
   ['output:papertrail', papertrailOutput],
   ['output:postgresql', postgresqlOutput],
+  ['output:prometheus', prometheusOutput],
   ['output:rabbitmq', rabbitOutput],
   ['output:redis', redisOutput],
   ['output:s3', s3Output],
@@ -110,5 +117,6 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],
   ['output:syslog', syslogOutput],
+  ['output:vector', vectorOutput],
   ['output:wazuh', wazuhOutput],
 ]);

@@ -94,6 +94,13 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   // Over TCP, any server would do.
   'output:syslog': [{ settings: (host, port) => ({ host, port, protocol: 'tls', format: 'raw' }) }],
   'output:ibm-qradar': [{ settings: (host, port) => ({ endpoint: host, port, protocol: 'tls' }) }],
+  'output:prometheus': [{ settings: (host, port) => ({ endpoint: `http://${inUrl(host)}:${port}/api/v1/write` }) }],
+  'output:influxdb': [{ settings: url('endpoint', 'http') }],
+  'output:otel': [
+    { settings: url('endpoint', 'http', { protocol: 'http' }) },
+    { label: 'grpc', settings: url('endpoint', 'http', { protocol: 'grpc' }) },
+  ],
+  'output:vector': [{ settings: plain((host, port) => ({ address: `${inUrl(host)}:${port}` })) }],
   'output:sematext': [{ settings: url('endpoint', 'http') }],
   'output:typesense': [{ settings: (host, port) => ({ host, port: String(port), protocol: 'http' }) }],
   'output:exabeam': [{ settings: url('endpoint', 'https') }],
@@ -167,6 +174,7 @@ const other = new Set([
   'rabbitmq',
   'redis',
   'syslog',
+  'vector',
 ]);
 /** Whether a type connects by HTTP. */
 export const speaksHttp = (typeId: string): boolean => !other.has(typeId);

@@ -13,6 +13,11 @@ const choices = [
   [['/settings/auth_config/type', 'password'] as const, ['/settings/connection_config/type', 'cloud_id'] as const],
 ];
 
+/** Choices without which a type has no credentials. */
+const always: Readonly<Record<string, (readonly [string, string])[]>> = {
+  'output:scanner': [['/settings/auth/type', 'static_credentials']],
+};
+
 /** Every name resolves to a closed address, so each test ends before its first connection. */
 const closed = createEgress({ allow: [], lookup: () => Promise.resolve(['10.0.0.1']) });
 
@@ -26,11 +31,12 @@ const local = new Set(['cidr', 'csv-table', 'geoip', 'geolocus', 'kv-lookup'].ma
 test.each(testers)('%s connects with the fields that the catalog declares', async (name, tester) => {
   const { config: schema } = typeOf(name);
   for (const choice of choices) {
-    const config = exampleConfig(schema, { optional: true, choices: new Map(choice) });
+    const config = exampleConfig(schema, { optional: true, choices: new Map([...choice, ...(always[name] ?? [])]) });
     expect(validateConfig(schema, config)).toEqual([]);
     // The connection tests do not cover these features.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
+    delete Object(config.settings['tls'])['crt_file'];
     for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) {
       delete config.secrets[pem];
       delete config.settings[pem];

@@ -6,11 +6,15 @@ const TIMEOUT_MS = 30_000;
 /** Maximum bytes of a response body; anything beyond is discarded. */
 const MAX_RESPONSE = 64 * 1024;
 
+const decoder = new TextDecoder();
+
 /** A complete response. */
 export interface HttpResponse {
   status: number;
   headers: Headers;
   text: string;
+  /** The body as it was received. */
+  bytes?: Uint8Array;
 }
 
 export interface SendOptions extends Pick<
@@ -46,7 +50,8 @@ export async function send(
       timeoutMs: TIMEOUT_MS,
       repeatable: true,
     });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, text: decoder.decode(bytes), bytes };
   } catch (error) {
     if (error instanceof EgressError) throw egressFailure(error.reason, product);
     throw error;

@@ -72,12 +72,21 @@ function unblock(source: Buffer, most: number): Buffer {
   return sink.bytes;
 }
 
-function toBlock(source: Buffer): Buffer {
-  const out: number[] = [];
-  for (let size = source.length; ; size = Math.floor(size / 128)) {
-    out.push(size > 127 ? (size & 0x7f) | 0x80 : size);
-    if (size <= 127) break;
+/** Compresses to one block, whatever its size. */
+export function toBlock(source: Buffer): Buffer {
+  const size: number[] = [];
+  for (let left = source.length; ; left = Math.floor(left / 128)) {
+    size.push(left > 127 ? (left & 0x7f) | 0x80 : left);
+    if (left <= 127) break;
   }
+  const parts: Buffer[] = [Buffer.from(size)];
+  // Lengths and offsets have two bytes.
+  for (let at = 0; at < source.length; at += BLOCK) parts.push(toElements(source.subarray(at, at + BLOCK)));
+  return Buffer.concat(parts);
+}
+
+function toElements(source: Buffer): Buffer {
+  const out: number[] = [];
   let from = 0;
   const literal = (to: number): void => {
     const length = to - from - 1;
