@@ -17,6 +17,7 @@ import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
 import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
 import { githubAuditLogsInput } from './github/index.js';
+import { googleCloudPubSubInput } from './google-cloud-pubsub/index.js';
 import { googleCloudStorageInput, googleCloudStorageOutput } from './google-cloud-storage/index.js';
 import { greynoiseCommunityEnrichment } from './greynoise/index.js';
 import { httpLookupEnrichment } from './http-lookup/index.js';
@@ -68,6 +69,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
+  ['input:google-cloud-pubsub', googleCloudPubSubInput],
   ['input:google-cloud-storage', googleCloudStorageInput],
   ['input:kafka', kafkaInput],
   ['input:monad-alerts', monadAlertsInput],
