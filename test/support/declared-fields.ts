@@ -33,3 +33,11 @@ function declares(config: ConnectorTypeData['config'], pointer: string): boolean
   }
   return fields.length > 0;
 }
+
+/** Returns settings without the certificates of an example configuration, which are not valid. */
+export function withoutCertificates(settings: Record<string, unknown>): Record<string, unknown> {
+  const text = JSON.stringify(settings, (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith('-----BEGIN') ? undefined : value,
+  );
+  return JSON.parse(text) as Record<string, unknown>;
+}

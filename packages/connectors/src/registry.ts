@@ -31,6 +31,7 @@ import { monadOtelInput } from './monad-otel/index.js';
 import { monadSyslogInput } from './monad-syslog/index.js';
 import { oktaSystemLogInput } from './okta/index.js';
 import { mqttInput, mqttOutput } from './mqtt/index.js';
+import { mssqlInput, mssqlOutput } from './mssql/index.js';
 import { mysqlInput, mysqlOutput } from './mysql/index.js';
 import { natsInput, natsOutput } from './nats/index.js';
 import { opensearchOutput } from './opensearch/index.js';
@@ -78,6 +79,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-syslog', monadSyslogInput],
   ['input:microsoft-azure-vnet-flow-logs', azureVnetFlowLogsInput],
   ['input:mqtt', mqttInput],
+  ['input:mssql', mssqlInput],
   ['input:mysql', mysqlInput],
   ['input:nats', natsInput],
   ['input:object-storage', objectStorageInput],
@@ -101,6 +103,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:kafka', kafkaOutput],
   ['output:kv-lookup', kvLookupOutput],
   ['output:mqtt', mqttOutput],
+  ['output:mssql', mssqlOutput],
   ['output:mysql', mysqlOutput],
   ['output:nats', natsOutput],
   ['output:msft-sentinel', sentinelOutput],

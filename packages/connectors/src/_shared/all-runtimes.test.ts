@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exampleConfig } from '@connector-frame/catalog';
 import { expect, onTestFinished, test } from 'vitest';
-import { typeOf } from '../../../../test/support/declared-fields.js';
+import { typeOf, withoutCertificates } from '../../../../test/support/declared-fields.js';
 import { attempt, hurriedClock, noted } from '../../../../test/support/output-attempt.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../registry.js';
@@ -42,11 +42,8 @@ test.each(outputs)(
         choices: new Map([...choice, ...(always[name] ?? [])]),
       });
       // The example certificates are not valid PEM.
-      delete Object(config.settings['tls'])['crt_file'];
-      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) {
-        delete config.secrets[pem];
-        delete config.settings[pem];
-      }
+      for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+      config.settings = withoutCertificates(config.settings);
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();

@@ -1,15 +1,9 @@
-import { X509Certificate } from 'node:crypto';
 import type { TesterConfig } from '@connector-frame/engine/connector-api';
 import { failed, type Failure } from '../_shared/connection-test/outcome.js';
 import { at, text } from '../_shared/read.js';
-import type { SqlSubject } from '../_shared/sql/errors.js';
+import type { SqlTarget } from '../_shared/sql/connector.js';
+import { isCertificate } from '../_shared/sql/is-certificate.js';
 import type { Encryption, MysqlDatabase } from './client.js';
-
-/** A database to sign in to, and the fields that configure it. */
-export interface Target {
-  database: MysqlDatabase;
-  subject: SqlSubject;
-}
 
 /** Values of `ssl_mode`. https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#option_general_ssl-mode */
 const modes: Readonly<Record<string, Encryption>> = {
@@ -20,17 +14,17 @@ const modes: Readonly<Record<string, Encryption>> = {
 };
 
 /** Parses the configuration of the input. */
-export const readInputTarget = (config: TesterConfig): Target | Failure =>
+export const readInputTarget = (config: TesterConfig): SqlTarget<MysqlDatabase> | Failure =>
   readTarget(config, modes[text(config.settings, 'ssl_mode') ?? 'required'] ?? { mode: 'always', verify: 'identity' });
 
 /** Parses the configuration of the output. */
-export const readOutputTarget = (config: TesterConfig): Target | Failure =>
+export const readOutputTarget = (config: TesterConfig): SqlTarget<MysqlDatabase> | Failure =>
   readTarget(
     config,
     at(config.settings, 'ssl') === false ? { mode: 'off', verify: 'nothing' } : { mode: 'always', verify: 'identity' },
   );
 
-function readTarget({ settings, secrets }: TesterConfig, encryption: Encryption): Target | Failure {
+function readTarget({ settings, secrets }: TesterConfig, encryption: Encryption): SqlTarget<MysqlDatabase> | Failure {
   const ca = text(settings, 'ca_certificate');
   if (ca !== undefined && !isCertificate(ca))
     return failed('invalid_config', 'This is not a certificate in PEM format.', { at: '/settings/ca_certificate' });
@@ -55,13 +49,4 @@ function readTarget({ settings, secrets }: TesterConfig, encryption: Encryption)
       },
     },
   };
-}
-
-/** TLS silently ignores an invalid CA. */
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).subject !== '';
-  } catch {
-    return false;
-  }
 }

@@ -2,6 +2,7 @@ import type { JsonValue } from '@connector-frame/engine/connector-api';
 import { Types, type FieldPacket } from 'mysql2';
 import { parseExact } from '../_shared/exact-json.js';
 import type { SqlValue } from '../_shared/sql/session.js';
+import { toUtc } from '../_shared/sql/utc.js';
 import type { OutputColumn } from '../_shared/sql/table-output.js';
 
 const numeric = new Set<number | undefined>([
@@ -39,8 +40,6 @@ function parsed(text: string): JsonValue {
   }
 }
 
-const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:?\d\d)$/;
-
 /**
  * Converts a field to a parameter. MySQL knows no `Z` or offset of a time: it is converted to UTC, the
  * session's time zone.
@@ -52,15 +51,5 @@ export function toParameter(value: JsonValue, { type }: OutputColumn): SqlValue 
   if (typeof value === 'object') return JSON.stringify(value);
   if (type === 'json') return JSON.stringify(value);
   if (typeof value === 'number') return String(value);
-  return /^(?:datetime|timestamp|date|time)$/.test(type) ? toUtc(value) : value;
-}
-
-function toUtc(time: string): string {
-  const [, day, clock, zone] = ISO.exec(time) ?? [];
-  if (day === undefined || clock === undefined || zone === undefined) return time;
-  const [whole = clock, fraction] = clock.split('.');
-  const at = Date.parse(`${day}T${whole}${zone.replace(/^(...)(\d\d)$/, '$1:$2')}`);
-  if (Number.isNaN(at)) return time;
-  const utc = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  return fraction === undefined ? utc : `${utc}.${fraction.slice(0, 6)}`;
+  return /^(?:datetime|timestamp|date|time)$/.test(type) ? toUtc(value, ' ', 6) : value;
 }

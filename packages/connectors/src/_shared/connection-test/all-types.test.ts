@@ -1,7 +1,7 @@
 import { exampleConfig } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { expect, test } from 'vitest';
-import { typeOf, undeclaredFields } from '../../../../../test/support/declared-fields.js';
+import { typeOf, undeclaredFields, withoutCertificates } from '../../../../../test/support/declared-fields.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../../registry.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
@@ -36,11 +36,8 @@ test.each(testers)('%s connects with the fields that the catalog declares', asyn
     // The connection tests do not cover these features.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
-    delete Object(config.settings['tls'])['crt_file'];
-    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) {
-      delete config.secrets[pem];
-      delete config.settings[pem];
-    }
+    for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
+    config.settings = withoutCertificates(config.settings);
     const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
     expect(outcome).toMatchObject({ ok: false, ...(!local.has(name) && { reason: 'egress_refused' }) });
     expect(undeclaredFields(name, outcome)).toEqual([]);

@@ -8,6 +8,7 @@ import {
   type Page,
   type PageInput,
 } from '@connector-frame/engine/connector-api';
+import { parseExact } from '../exact-json.js';
 import { toSqlConnectorError } from './errors.js';
 import { readPositions, RecentRows, writePositions, type Place, type TablePosition } from './recent-rows.js';
 import { SqlError, type SqlSession, type SqlValue } from './session.js';
@@ -161,18 +162,28 @@ async function fetchRows(
   };
   const conditions = [`${first} IS NOT NULL`, ...(after ? [`${first} >= ${bind(0)}`, laterThan(columns, bind)] : [])];
   const picked = plan.order.map(({ type }, index) => type.read(columns[index] ?? ''));
-  const sql = `SELECT t.*, ${picked.map((expression, index) => `${expression} AS cf_place_${index}`).join(', ')}
+  const selected = plan.columns.map(({ name, typeName }) => dialect.select?.(`t.${dialect.quote(name)}`, typeName));
+  const all = selected.flatMap((value, index) =>
+    value ? [`${value.sql} AS ${dialect.quote(plan.columns[index]?.name ?? '')}`] : [],
+  );
+  const sql = `SELECT ${all.length > 0 ? all.join(', ') : 't.*'},
+      ${picked.map((expression, index) => `${expression} AS cf_place_${index}`).join(', ')}
     FROM ${dialect.quote(plan.schema)}.${dialect.quote(plan.name)} t
     WHERE ${conditions.join(' AND ')} ORDER BY ${columns.join(', ')} ${dialect.limit(limit)}`;
   const result = await session.query(sql, values);
   const width = result.columns.length - picked.length;
   const names = result.columns.slice(0, width);
   return {
-    records: result.rows.map((row) => toRecord(plan, names, row)),
+    records: result.rows.map((row) => {
+      const values = row.map((value, index) => (selected[index]?.isNumber ? numberOf(value) : value));
+      return toRecord(plan, names, values);
+    }),
     places: result.rows.map((row) => row.slice(width).map(String)),
     end: result.rows.length < limit,
   };
 }
+
+const numberOf = (value: JsonValue): JsonValue => (typeof value === 'string' ? parseExact(value) : value);
 
 /** Row values are not used: not every product compares them with an index, or at all. */
 function laterThan(columns: readonly string[], bind: (index: number) => string): string {

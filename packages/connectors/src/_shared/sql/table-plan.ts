@@ -30,10 +30,22 @@ export interface InputDialect {
   columns(where: string): string;
   /** Returns `undefined` for a type that can't be compared. */
   columnType(name: string): ColumnType | undefined;
+  /**
+   * Returns SQL for the value of a column in a record, for types whose values the client would
+   * change. Absent: all columns are selected as they are.
+   */
+  select?(column: string, type: string): SelectedValue;
+}
+
+export interface SelectedValue {
+  sql: string;
+  /** The value is a number as text. */
+  isNumber?: true;
 }
 
 interface Column {
   name: string;
+  typeName: string;
   type: ColumnType | undefined;
   inKey: boolean;
 }
@@ -52,6 +64,8 @@ export interface TablePlan {
   label: string;
   /** Cursor column, then the rest of the primary key. */
   order: readonly [OrderColumn, ...OrderColumn[]];
+  /** All columns with their types, in the order of the table. */
+  columns: readonly { name: string; typeName: string }[];
 }
 
 /** Why a table can't be read. */
@@ -123,7 +137,7 @@ export async function planTables(
   }
   for (const table of found) {
     const order = orderBy(table, chooseCursor(table));
-    if (order) plan.tables.push({ schema: table.schema, name: table.name, label: 'A table', order });
+    if (order) plan.tables.push({ ...table, label: 'A table', order });
     else plan.skipped += 1;
   }
   return plan;
@@ -147,7 +161,7 @@ async function planListed(
   if (!cursor)
     return { field: 'cursor_column', code: 'no_cursor', message: `${label} has no cursor column. Specify one.` };
   const order = orderBy(table, cursor);
-  if (order) return { schema: table.schema, name: table.name, label, order };
+  if (order) return { ...table, label, order };
   return {
     field: 'cursor_column',
     code: 'no_cursor',
@@ -196,6 +210,7 @@ async function readTables(
     tables.set(key, table);
     table.columns.push({
       name: String(row['column_name']),
+      typeName: String(row['type_name']).toLowerCase(),
       type: dialect.columnType(String(row['type_name']).toLowerCase()),
       inKey: Number(row['in_key']) === 1,
     });
