@@ -107,7 +107,10 @@ export interface PollRequest {
    */
   path: PollTemplate;
   query?: Readonly<Record<string, PollParameter>>;
-  /** In addition to those of the definition. A header without a value is omitted. */
+  /**
+   * In addition to those of the definition. A header without a value is omitted. `{{uuid}}` is a new
+   * identifier for each request.
+   */
   headers?: Readonly<Record<string, PollTemplate>>;
   /** JSON body. */
   body?: { readonly [name: string]: PollBody } | readonly PollBody[];

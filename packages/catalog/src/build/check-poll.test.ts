@@ -131,6 +131,8 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   [`${stream}/query/q`, '{{/settings/labels}}', `${stream}/query/q`, 'which has fields of its own'],
   [`${stream}/query/q`, { list: '/settings/mode' }, `${stream}/query/q/list`, 'which is no list'],
   [`${stream}/query/q`, { list: '/settings/tags', by: ',' }, `${stream}/query/q/by`, 'is not known here'],
+  [`${stream}/query/q`, '{{uuid}}', `${stream}/query/q`, "can't say {{uuid}}"],
+  ['/poll/headers', { a: '{{uuid}}' }, '/poll/headers/a', "can't say {{uuid}}"],
   [`${stream}/headers`, { a: '{{/settings/none}}' }, `${stream}/headers/a`, 'names /settings/none'],
   [`${stream}/records/time_form`, 'minutes_ago', `${stream}/records/time_form`, 'must be the format of a time'],
   [`${stream}/records/time_form`, '%H:%M', `${stream}/records/time_form`, 'must be the format of a time'],

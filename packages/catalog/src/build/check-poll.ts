@@ -109,7 +109,11 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
         if (placeholder.startsWith('/') || (placeholder === 'item' && pointer.endsWith('/item'))) continue;
         const [name = '', ...rest] = placeholder.split(':');
         const form = rest.length > 0 ? rest.join(':') : undefined;
-        const known = [...names, ...(isAddress(pointer) ? [] : computed)];
+        const known = [
+          ...names,
+          ...(isAddress(pointer) ? [] : computed),
+          ...(/.\/headers\/[^/]+$/.test(pointer) ? ['uuid'] : []),
+        ];
         if (!isNamed(name, known))
           add(pointer, `can't say {{${placeholder}}}: here it takes ${oneOf(['/settings/...', ...known])}`);
         else if (form !== undefined && !(TIMES.includes(name) && isTimeForm(form, 'request')))

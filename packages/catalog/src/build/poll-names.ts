@@ -5,7 +5,7 @@ export const TIMES = ['since', 'until'];
 /** Stands for the fields of an entry: `each/region`. */
 const ENTRY_FIELDS = 'each/...';
 /** Names of placeholders that every definition has. */
-export const RESERVED = [...TIMES, 'after', 'each', 'parent', 'page_size', 'ids', 'item', 'job', 'part', 'now'];
+export const RESERVED = [...TIMES, 'after', 'each', 'parent', 'page_size', 'ids', 'item', 'uuid', 'job', 'part', 'now'];
 
 interface Templates {
   /** Relative to the stream. */

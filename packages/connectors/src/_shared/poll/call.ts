@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { getAt, setAt } from '@connector-frame/catalog/validate';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import type { PollRequest, PollResponseRule, PollTemplate } from '@connector-frame/catalog/types';
@@ -54,7 +55,7 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
     format: responds,
     ...(responses && { responses }),
     ...(downloads && { downloads }),
-    ...(request.headers && { headers: headersOf(request.headers, values) }),
+    ...(request.headers && { headers: headersOf(request.headers, { ...values, uuid: randomUUID() }) }),
     ...content,
   };
 }

@@ -173,6 +173,18 @@ test.each<[string, PollDefinition['base_url'], Settings]>([
   expect([requests.length > 0, elsewhere]).toEqual([true, []]);
 });
 
+test('identifies each request by a header', async () => {
+  const { driver, requests } = await open(
+    streamed({ query: {}, headers: { 'x-request-id': '{{uuid}}' }, cursor: none }),
+    () => data(),
+  );
+  await driver.poll();
+  await driver.poll();
+  const ids = requests.map(({ headers }) => String(headers['x-request-id']));
+  expect(ids.filter((id) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))).toHaveLength(2);
+  expect(new Set(ids).size).toBe(2);
+});
+
 test('reads a stream for each item of a text', async () => {
   const { driver, requests } = await open(
     {

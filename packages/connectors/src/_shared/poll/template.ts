@@ -26,6 +26,8 @@ export interface Values {
   job?: string;
   part?: string;
   page_size?: number;
+  /** Of a header: identifies the request. */
+  uuid?: string;
   /** Value of a list parameter. */
   item?: string;
   /** For relative times. Default: the system's time. */
@@ -113,7 +115,7 @@ function plainValueOf(name: string, values: Values): JsonValue | undefined {
   if (key === 'after') return values.after;
   if (key === 'each') return values.each;
   if (key.startsWith('each/')) return values.entry?.[name.slice('each'.length)];
-  if (key === 'item') return values.item;
+  if (key === 'item' || key === 'uuid') return values[key];
   if (key === 'parent' || key === 'job' || key === 'part' || key === 'ids' || key === 'id') return values[key];
   if (key === 'page_size') return values.page_size;
   return values.named && Object.hasOwn(values.named, name) ? values.named[name] : undefined;
