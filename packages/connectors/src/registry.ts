@@ -9,6 +9,7 @@ import { backblazeOutput } from './backblaze/index.js';
 import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { csvTableEnrichment } from './csv-table/index.js';
+import { datadogAgentInput } from './datadog-agent/index.js';
 import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
@@ -46,6 +47,7 @@ import { scannerOutput } from './scanner/index.js';
 import { sematextOutput } from './sematext/index.js';
 import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
+import { splunkHecInput } from './splunk-hec/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
 import { vectorOutput } from './vector/index.js';
@@ -68,6 +70,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:azure-network-watcher-logs', azurePlatformLogsInput],
   ['input:anthropic-claude-code', monadOtelInput],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
+  ['input:datadog-agent', datadogAgentInput],
   ['input:demo', demoInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:google-cloud-pubsub', googleCloudPubSubInput],
@@ -90,6 +93,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:redis', redisInput],
   ['input:s3', s3Input],
   ['output:azure-blob-storage', azureBlobStorageOutput],
+  ['input:splunk-hec', splunkHecInput],
   ['output:backblaze-b2', backblazeOutput],
   ['output:datadog', datadogOutput],
   ['output:dev-null', devNullOutput],

@@ -63,6 +63,8 @@ export interface RequestRecords {
   readonly lines: readonly string[];
   /** Id of the request at its sender: a repetition is dropped. */
   readonly position?: string;
+  /** Response to a request that brings no records, although it has a body. Nothing is stored. */
+  readonly response?: RequestResponse;
 }
 
 export interface RequestResponse extends ReceiverResponse {

@@ -157,7 +157,8 @@ async function receiveConfigured(
   if (head.method !== 'POST' && head.method !== 'PUT') throw new RequestError(405, 'Send records with POST.');
   const { bytes, done } = await tools.receive(request, organizationId, receiver.maxBytes);
   try {
-    const { lines, position } = await receiver.read(bytes, head);
+    const { lines, position, response } = await receiver.read(bytes, head);
+    if (response) return { headers: {}, ...response };
     const appended = await tools.engine.append(connectorId, lines, position === undefined ? {} : { position });
     if (!appended.stored) throw rejectionOf(appended);
     return { headers: {}, ...receiver.accepted(lines.length, appended.tooLarge, head) };

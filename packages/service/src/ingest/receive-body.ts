@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { gunzip, inflate } from 'node:zlib';
 import { Semaphore } from '../semaphore.js';
 import type { BodyQuota } from './body-quota.js';
 import { later, HttpError } from './http-error.js';
@@ -15,7 +15,8 @@ const MAX_UNPACKING = 4;
  */
 const MAX_DISCARD = 32 * 1024 * 1024;
 
-const unzip = promisify(gunzip);
+const UNPACK = { gzip: promisify(gunzip), deflate: promisify(inflate) };
+type Packing = keyof typeof UNPACK;
 
 /** The sender has disconnected, so there is nothing to respond to. */
 export class SenderDisconnected extends Error {
@@ -38,7 +39,8 @@ export function createReceiveBody(quota: BodyQuota): ReceiveBody {
   const slots = new Semaphore(MAX_UNPACKING);
   return async (request, organizationId, maxBytes) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
-    const packed = /^(?:x-)?gzip$/i.test(encoding);
+    const packing = packingOf(encoding);
+    const packed = packing !== undefined;
     if (!packed && encoding.toLowerCase() !== 'identity')
       throw new HttpError(415, 'unsupported_media_type', 'Send the body as it is, or with Content-Encoding: gzip.');
     let held = 0;
@@ -62,7 +64,7 @@ export function createReceiveBody(quota: BodyQuota): ReceiveBody {
       const wire = await collect(request, packed ? MAX_WIRE : Math.min(MAX_WIRE, maxBytes), hold);
       if (!packed) return { bytes: wire, done };
       const bytes = await slots.run(async () => {
-        const whole = await unpack(wire, maxBytes);
+        const whole = await unpack(packing, wire, maxBytes);
         hold(whole.length);
         return whole;
       });
@@ -109,13 +111,22 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
   });
 }
 
-async function unpack(wire: Buffer, max: number): Promise<Buffer> {
+function packingOf(encoding: string): Packing | undefined {
+  const [, name = ''] = /^(?:x-)?(gzip|deflate)$/i.exec(encoding) ?? [];
+  return Object.hasOwn(UNPACK, name.toLowerCase()) ? (name.toLowerCase() as Packing) : undefined;
+}
+
+async function unpack(packing: Packing, wire: Buffer, max: number): Promise<Buffer> {
   try {
-    return await unzip(wire, { maxOutputLength: max, chunkSize: 64 * 1024 });
+    return await UNPACK[packing](wire, { maxOutputLength: max, chunkSize: 64 * 1024 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
       throw tooLarge(max, 'decompressed ');
-    throw new HttpError(400, 'invalid_request', 'The body does not match its Content-Encoding: it is not valid gzip.');
+    throw new HttpError(
+      400,
+      'invalid_request',
+      `The body does not match its Content-Encoding: it is not valid ${packing}.`,
+    );
   }
 }
 
