@@ -5,7 +5,7 @@ import { TestRunner, type RunnerTask, type RunnerTestSuite } from 'vitest';
 /** Which tests need a program, by file and by the title with those of the suites around it. */
 const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   PostgreSQL: {
-    files: /connectors\/postgresql\/(?!client)|store\/lost-connections|browser\/attack-kept-secret/,
+    files: /connectors\/(?:postgresql\/(?!client)|redshift\/)|store\/lost-connections|browser\/attack-kept-secret/,
     titles: /PostgreSQL|on two replicas|two replicas that start together|processes share a database/,
   },
   Go: { titles: /oapi-codegen/ },

@@ -45,6 +45,7 @@ import { rabbitInput, rabbitOutput } from './rabbitmq/index.js';
 import { redisInput, redisOutput } from './redis/index.js';
 import { scannerOutput } from './scanner/index.js';
 import { sematextOutput } from './sematext/index.js';
+import { redshiftInput, redshiftOutput } from './redshift/index.js';
 import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkHecInput } from './splunk-hec/index.js';
@@ -69,6 +70,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:azure-key-vault-logs', azurePlatformLogsInput],
   ['input:azure-network-watcher-logs', azurePlatformLogsInput],
   ['input:anthropic-claude-code', monadOtelInput],
+  ['input:amazon-redshift', redshiftInput],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:datadog-agent', datadogAgentInput],
   ['input:demo', demoInput],
@@ -92,6 +94,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:rabbitmq', rabbitInput],
   ['input:redis', redisInput],
   ['input:s3', s3Input],
+  ['output:amazon-redshift', redshiftOutput],
   ['output:azure-blob-storage', azureBlobStorageOutput],
   ['input:splunk-hec', splunkHecInput],
   ['output:backblaze-b2', backblazeOutput],

@@ -80,6 +80,8 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
+  'input:amazon-redshift': [{ settings: database }],
+  'output:amazon-redshift': [{ settings: database }],
   'input:mssql': [{ settings: database }],
   'output:mssql': [{ settings: database }],
   'input:mysql': [{ settings: database }],
@@ -165,6 +167,7 @@ const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
 };
 
 const other = new Set([
+  'amazon-redshift',
   'email-smtp',
   'ibm-qradar',
   'kafka',

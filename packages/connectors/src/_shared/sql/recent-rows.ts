@@ -44,7 +44,8 @@ export interface RecentRowsOptions {
 export class RecentRows {
   readonly #column: string;
   readonly #options: RecentRowsOptions;
-  readonly #known = new Map<string, number>();
+  /** When rows were first seen, and how many have the same key: not every product enforces that it is unique. */
+  readonly #known = new Map<string, { seen: number; count: number }>();
   #pages: RecentPage[] = [];
   #after: Place | undefined;
 
@@ -56,7 +57,7 @@ export class RecentRows {
     this.#after = recent[0] ? recent[0].from : before.after;
     for (const { keys, at: seen } of recent)
       for (let start = 0; start < keys.length; start += KEY_LENGTH)
-        this.#known.set(keys.slice(start, start + KEY_LENGTH), seen);
+        this.#remember(keys.slice(start, start + KEY_LENGTH), seen);
   }
 
   /** The place after which the next page begins; `undefined`: the beginning of the table. */
@@ -70,10 +71,12 @@ export class RecentRows {
     let newest = 0;
     const keys = places.map(keyOf);
     const isNew = keys.map((key) => {
-      const seen = this.#known.get(key);
-      this.#known.delete(key);
-      newest = Math.max(newest, seen ?? now);
-      return seen === undefined;
+      const known = this.#known.get(key);
+      newest = Math.max(newest, known?.seen ?? now);
+      if (!known) return true;
+      known.count -= 1;
+      if (known.count === 0) this.#known.delete(key);
+      return false;
     });
     const last = places.at(-1);
     if (!last) return [];
@@ -87,14 +90,21 @@ export class RecentRows {
   get position(): TablePosition {
     const rest = [...this.#known];
     const from = this.#after;
-    const left = { ...(from && { from }), at: Math.max(...rest.map(([, seen]) => seen)), keys: '' };
-    const unread = rest.length === 0 ? [] : [{ ...left, keys: rest.map(([key]) => key).join('') }];
+    const keys = rest.map(([key, { count }]) => key.repeat(count)).join('');
+    const left = { ...(from && { from }), at: Math.max(...rest.map(([, { seen }]) => seen)), keys };
+    const unread = rest.length === 0 ? [] : [left];
     return this.#store([...this.#pages, ...unread]);
   }
 
   /** Returns the position after the pass. */
   end(): TablePosition {
     return this.#store(this.#pages);
+  }
+
+  #remember(key: string, seen: number): void {
+    const known = this.#known.get(key);
+    if (known) known.count += 1;
+    else this.#known.set(key, { seen, count: 1 });
   }
 
   #store(recent: readonly RecentPage[]): TablePosition {

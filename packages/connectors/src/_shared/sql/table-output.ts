@@ -44,6 +44,10 @@ export interface OutputDialect {
    * it exists.
    */
   create(schema: string, table: string): string;
+  /** SQL for the value of a placeholder in a column, if it is not the placeholder. */
+  bind?(placeholder: string, column: OutputColumn): string;
+  /** The product does not enforce unique keys: existing IDs are looked up before each insert. */
+  looksUpIds?: true;
   /** Converts a field to the parameter for its column. */
   toValue(value: JsonValue, column: OutputColumn): SqlValue;
 }
@@ -109,8 +113,8 @@ export function createTableOutput({ dialect, schema, table, open: openSession }:
     }
   }
 
-  const places = (count: number, before = 0): string =>
-    Array.from({ length: count }, (_place, index) => dialect.placeholder(before + index + 1)).join(', ');
+  const places = (count: number): string =>
+    Array.from({ length: count }, (_place, index) => dialect.placeholder(index + 1)).join(', ');
 
   /** Returns the IDs of the records that an earlier attempt wrote. */
   async function findWritten(session: SqlSession, batch: Batch, indexes: readonly number[]): Promise<Set<unknown>> {
@@ -136,13 +140,21 @@ export function createTableOutput({ dialect, schema, table, open: openSession }:
           return value === null ? null : dialect.toValue(value, column);
         }),
       );
-      const rows = indexes.map((_index, row) => `(${places(filled.length, row * filled.length)})`);
+      const rows = indexes.map((_index, row) => {
+        const values = filled.map((column, position) => {
+          const place = dialect.placeholder(row * filled.length + position + 1);
+          return dialect.bind?.(place, column) ?? place;
+        });
+        return `(${values.join(', ')})`;
+      });
       const names = filled.map(({ name }) => dialect.quote(name));
       await session.query(`INSERT INTO ${target} (${names.join(', ')}) VALUES ${rows.join(', ')}`, values);
     };
-    const result = await writeParts(parts, async (indexes): Promise<PartResult> => {
+    const result = await writeParts(parts, async (all): Promise<PartResult> => {
+      const existing = hasId && dialect.looksUpIds ? await findWritten(session, batch, all) : new Set();
+      const indexes = all.filter((index) => !existing.has(batch.recordId(index)));
       try {
-        await insert(indexes);
+        if (indexes.length > 0) await insert(indexes);
         return {};
       } catch (error) {
         const reason = rowFailureOf(error);
