@@ -49,6 +49,11 @@ function open(clock: Clock = new HeldClock()): PageInput {
   if (input?.kind !== 'pages') throw new Error('There is no input.');
   return input;
 }
+async function drain(pages: AsyncIterable<Page>): Promise<Page[]> {
+  const all: Page[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
 const verbs = (): string[] => requests.map(({ verb }) => verb);
 
 test('acknowledges messages only when the engine asks for more, after it has stored the page', async () => {
@@ -79,10 +84,10 @@ test('acknowledges a stored page after a restart, and one that was not stored ne
   }
   expect(verbs()).not.toContain('acknowledge');
   const next = open();
-  expect(await Array.fromAsync(next.pages(stored?.cursor, signal))).toEqual([]);
+  expect(await drain(next.pages(stored?.cursor, signal))).toEqual([]);
   expect(requests.filter(({ verb }) => verb === 'acknowledge').map(({ body }) => body)).toEqual([
     { ackIds: ['ack-a', 'ack-b'] },
   ]);
-  expect(await Array.fromAsync(next.pages(stored?.cursor, signal))).toEqual([]);
+  expect(await drain(next.pages(stored?.cursor, signal))).toEqual([]);
   expect(verbs().filter((verb) => verb === 'acknowledge')).toHaveLength(1);
 });
