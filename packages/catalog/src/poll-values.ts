@@ -12,6 +12,8 @@ export interface PollValue {
   field: PollField;
   /** Separator in a text that contains a list. Items are trimmed. */
   split?: string;
+  /** The first item of the list alone. */
+  first?: true;
   /** A text that contains JSON. */
   json?: true;
   /**

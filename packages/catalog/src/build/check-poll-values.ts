@@ -47,15 +47,16 @@ function checkNumbers({ interval_seconds: interval, rate, streams }: PollDefinit
 
 function checkValue(name: string, value: PollValue, fields: Fields, add: Add): void {
   const at = `/values/${name}`;
-  const { field: path, of, split, json } = value;
+  const { field: path, of, split, first, json } = value;
   if (RESERVED.includes(name)) add(at, 'is the name of a placeholder that exists: choose another');
-  if (split === undefined && json === undefined && of === undefined && value.default === undefined)
+  if ([split, first, json, of, value.default].every((part) => part === undefined))
     add(at, `is ${path} itself: use it in place of this value`);
   const field = fieldAt(fields, path)?.field;
   if (!field) return;
   if ((split !== undefined || json !== undefined) && field.type !== 'string')
     add(`${at}/field`, `names ${path}, which is no text`);
   if (split !== undefined && json !== undefined) add(at, 'has "split" and "json": keep one');
+  if (first && split === undefined && !isList(field)) add(`${at}/field`, `names ${path}, which is no list`);
   if (of) checkChoice(of, split === undefined ? valuesOfChoice(fields, path) : undefined, add, at);
 }
 
@@ -95,9 +96,8 @@ function isListValue(value: PollValue, fields: Fields): boolean {
   const field = fieldAt(fields, value.field)?.field;
   const results = [...Object.values(value.of ?? {}), value.default];
   return (
-    value.split !== undefined ||
+    (value.first !== true && (value.split !== undefined || (field !== undefined && isList(field)))) ||
     value.json === true ||
-    (field !== undefined && isList(field)) ||
     results.some((result) => Array.isArray(result))
   );
 }

@@ -21,7 +21,7 @@ const result: Shape = (value, pointer, complain) => {
 };
 
 const separator = text(/^.{1,3}$/, 'a separator, like ","');
-const value = object({ field: setting }, { split: separator, json: yes, of: map(result), default: result });
+const value = object({ field: setting }, { split: separator, first: yes, json: yes, of: map(result), default: result });
 
 /** See `PollDefinition.values`. */
 export const values: Shape = (found, pointer, complain) => {

@@ -30,6 +30,14 @@ test.each([
   expect((await sent(definition, { severity: choice })).url).toBe(url);
 });
 
+test.each([
+  [{ names: ['a/b', 'c'] }, { field: '/settings/names', first: true }],
+  [{ names: ' a/b , c' }, { field: '/settings/names', split: ',', first: true }],
+] as const)('sends the first item of %j', async (settings, name) => {
+  const definition = { values: { name }, ...streamed({ path: '/v1/{{name|path}}/events', cursor: none }) };
+  expect((await sent(definition, settings)).url).toBe('/v1/a/b/events');
+});
+
 test('omits what has no value: a parameter, a header and a property', async () => {
   const definition = {
     values: { level: severity },

@@ -22,7 +22,8 @@ export function namedValues({ values = {} }: PollDefinition, { settings }: Conne
 }
 
 function compute(value: PollValue, settings: Settings): JsonValue | undefined {
-  const given = read(value, settings);
+  const all = read(value, settings);
+  const given = value.first && all !== undefined && isList(all) ? all[0] : all;
   if (given === undefined) return value.default === undefined ? undefined : resultOf(value.default, settings);
   const { of } = value;
   if (of === undefined) return given;
