@@ -53,8 +53,11 @@ describe.each(readDocumented<DocumentedOutput>('output'))('%s', (typeId, documen
     const usual = new DocumentedVendor(exchanges);
     const [last] = exchanges.slice(-1);
     respond = (request, origin) => {
-      const { pathname } = new URL(request.url, origin);
-      const carriesRecords = last !== undefined && pathname === new URL(last.request.url).pathname;
+      const { pathname, searchParams } = new URL(request.url, origin);
+      const carriesRecords =
+        last !== undefined &&
+        pathname === new URL(last.request.url).pathname &&
+        Object.keys(last.request.query ?? {}).every((name) => searchParams.has(name));
       if (!carriesRecords) return usual.respond(request, origin);
       return typeof reply === 'function' ? reply(unzipped(request)) : reply;
     };

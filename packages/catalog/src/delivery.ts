@@ -75,6 +75,8 @@ export type DeliveryBody =
 export interface DeliveryLimits {
   /** Records per request. */
   records: number;
+  /** Setting with a smaller number of records per request. */
+  records_from?: PollField;
   /** Bytes per request, before compression. */
   bytes: number;
   /** Bytes of one record in the request. A larger one is rejected without sending it. */
@@ -179,7 +181,10 @@ export type DeliveryCheck =
 
 /** Creates what the records need at the vendor, such as a stream. */
 export interface DeliveryPreparation extends DeliveryRequest {
-  body: DeliveryTemplate;
+  /** JSON. Either this or `text`. */
+  body?: DeliveryTemplate;
+  /** A template that is sent as text, such as an SQL statement. */
+  text?: PollTemplate;
   /** Responses that are fine besides 2xx: it exists already. */
   accepted?: DeliveryMatch;
   /** Only if this switch is on. */

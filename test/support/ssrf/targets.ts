@@ -115,6 +115,8 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
   'output:cribl-http': [{ settings: (host, port) => ({ ingress_address: `https://${inUrl(host)}`, port }) }],
+  'output:clickhouse': [{ settings: (host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) }) }],
+  'output:timeplus': [{ settings: url('endpoint', 'http') }],
   'output:greptimedb': [{ settings: url('endpoint', 'http') }],
   'output:http': [{ settings: url('endpoint', 'http') }],
   'enrichment:http-lookup': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}:${port}/{key}` }) }],

@@ -51,7 +51,12 @@ const body = kinds({
 });
 const limits = object(
   { records: whole(1, 100_000), bytes: whole(1_000, 33_554_432) },
-  { record_bytes: whole(100, 33_554_432), concurrency: whole(1, 64), interval_ms: whole(1, 60_000) },
+  {
+    records_from: field,
+    record_bytes: whole(100, 33_554_432),
+    concurrency: whole(1, 64),
+    interval_ms: whole(1, 60_000),
+  },
 );
 const check = kinds({
   request: object(
@@ -107,7 +112,10 @@ const optional = {
   authenticate_if: field,
   group: template,
   prepare: list(
-    object({ path: requestPath, body: json }, { ...request, method, accepted: object({}, match), only_if: field }),
+    object(
+      { path: requestPath },
+      { ...request, body: json, text: template, method, accepted: object({}, match), only_if: field },
+    ),
   ),
   tls: object({}, { group: field, skip_verify: field, ca: field }),
   compression,

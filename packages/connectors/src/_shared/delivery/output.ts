@@ -24,6 +24,8 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
     const { limits, responses = {}, path, query, headers, method, ordered } = definition;
     const encoder = createBodyEncoder(definition.body, settings);
     const maxBytes = Math.max(limits.bytes - RESERVE, 1);
+    const chosen = limits.records_from === undefined ? 0 : Number(getAt(config, limits.records_from) ?? 0);
+    const maxRecords = chosen > 0 ? Math.min(limits.records, chosen) : limits.records;
     const takeTurn = createRateLimiter(limits.interval_ms ?? 0, clock);
     const compresses = isCompressed(definition, config);
     const { product } = client.subject;
@@ -39,14 +41,13 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
     async function prepare(scope: Scope, signal: AbortSignal): Promise<void> {
       const { group = '' } = scope;
       if (!definition.prepare || prepared.has(group)) return;
-      for (const { body, accepted, only_if: only, ...request } of definition.prepare) {
+      for (const { body = {}, text, accepted, only_if: only, ...request } of definition.prepare) {
         if (only !== undefined && getAt(config, only) !== true) continue;
-        const content = compileTemplate(body, settings)(scope) ?? '{}';
-        const response = await client.send(
-          { ...request, body: content, contentType: 'application/json' },
-          scope,
-          signal,
-        );
+        const content =
+          text === undefined
+            ? { body: compileTemplate(body, settings)(scope) ?? '{}', contentType: 'application/json' }
+            : { body: fillText(text, scope) ?? '', contentType: 'text/plain' };
+        const response = await client.send({ ...request, ...content }, scope, signal);
         const parsed = parseResponse(response);
         const isDone = response.status < 300 || (accepted !== undefined && matches(accepted, parsed));
         const outcome = isDone ? {} : outcomeOf(responses, parsed, { indexes: [], product, now: clock.now() });
@@ -57,7 +58,7 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
 
     return {
       batching: {
-        records: limits.records,
+        records: maxRecords,
         bytes: maxBytes,
         waitMs: limits.records === 1 ? 0 : 1_000,
         waitFrom: 'write',
@@ -75,7 +76,7 @@ export function createDeliveryOutput(common: DeliveryDefinition): CreateOutput {
         const parts = [...groups.values()].flatMap((members) =>
           splitBySize(
             members.map((index) => sizes[index] ?? 0),
-            limits.records,
+            maxRecords,
             maxBytes,
           ).map((part) => part.map((position) => members[position] ?? 0)),
         );

@@ -5,6 +5,7 @@ import { getAt } from '@connector-frame/catalog/validate';
 export function variantOf(definition: DeliveryDefinition, config: ConnectorConfig): DeliveryDefinition {
   const { variants } = definition;
   const value: unknown = variants && getAt(config, variants.field);
-  const isKnown = typeof value === 'string' && variants !== undefined && Object.hasOwn(variants.of, value);
-  return isKnown ? { ...definition, ...variants.of[value] } : definition;
+  const key = typeof value === 'string' || typeof value === 'boolean' ? String(value) : undefined;
+  const isKnown = key !== undefined && variants !== undefined && Object.hasOwn(variants.of, key);
+  return isKnown ? { ...definition, ...variants.of[key] } : definition;
 }
