@@ -91,7 +91,8 @@ describe('a token that stays valid', () => {
   });
 
   // https://developers.google.com/workspace/calendar/api/guides/sync
-  test('is sent as another parameter than the page, and starts over when it has expired', async () => {
+  // 416: https://techdocs.akamai.com/siem-integration/reference/416
+  test.each([410, 416])('is sent as another parameter than the page, and starts over after a %i', async (status) => {
     let log = records(0, 3);
     let expired = false;
     const { driver } = await open(
@@ -101,7 +102,7 @@ describe('a token that stays valid', () => {
         cursor: { kind: 'continue', token: { path: '/nextSyncToken', parameter: 'syncToken' } },
       }),
       (query) => {
-        if (expired && query.has('syncToken')) return { status: 410 };
+        if (expired && query.has('syncToken')) return { status };
         const from = Number(query.get('pageToken') ?? query.get('syncToken') ?? 0);
         const next = Math.min(from + 2, log.length);
         return {

@@ -25,7 +25,7 @@ import {
 import { WindowRecords } from './window-records.js';
 
 /** Statuses with which vendors reject an expired page token or link. */
-const EXPIRED_STATUSES = [400, 404, 410, 422];
+const EXPIRED_STATUSES = [400, 404, 410, 416, 422];
 const MAX_EMPTY = 300;
 /** A difference between two clocks, in milliseconds, with which a window is opened again. */
 const CLOCK_ERROR_MS = CLOCK_SKEW_MS / 5;
