@@ -16,6 +16,8 @@ export interface KafkaBrokerOptions {
   tls?: Certificate;
   /** Passwords by user; absent: no authentication. */
   users?: Readonly<Record<string, string>>;
+  /** Tokens that OAUTHBEARER accepts (RFC 7628). */
+  tokens?: readonly string[];
   /** Defaults to the listening address. */
   advertise?: { host: string; port: number };
   /** Returns the protocol's error code of a response; 0 or undefined for none. */
@@ -112,7 +114,7 @@ class Session {
     if (name !== 'ApiVersions' && (version < low || version > high)) return 'hang up';
     this.broker.requests.push(name);
     const open = name === 'ApiVersions' || name.startsWith('Sasl');
-    if (this.options.users && this.#user === undefined && !open) return 'hang up';
+    if ((this.options.users ?? this.options.tokens) && this.#user === undefined && !open) return 'hang up';
     const body = new Writer();
     body.int32(correlation);
     if (this.#write(name, request, body) === 'nothing') return undefined;
@@ -127,8 +129,8 @@ class Session {
         return undefined;
       case 'SaslHandshake':
         this.#mechanism = request.text() ?? '';
-        body.int16(this.options.users ? 0 : 33);
-        body.list(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'], (each) => body.text(each));
+        body.int16((this.options.users ?? this.options.tokens) ? 0 : 33);
+        body.list(['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'], (each) => body.text(each));
         return undefined;
       case 'SaslAuthenticate':
         this.#authenticate(request.bytes(), body);
@@ -227,12 +229,19 @@ class Session {
   }
 
   #authenticate(sent: Buffer, body: Writer): void {
-    const { users = {}, says = '' } = this.options;
+    const { users = {}, tokens = [], says = '' } = this.options;
     let reply: Buffer | undefined;
     if (this.#mechanism === 'PLAIN') {
       const [, user = '', password = ''] = sent.toString().split('\0');
       if (Object.hasOwn(users, user) && users[user] === password) {
         this.#user = user;
+        reply = Buffer.alloc(0);
+      }
+    } else if (this.#mechanism === 'OAUTHBEARER') {
+      const [head, authorization = ''] = sent.toString().split(String.fromCodePoint(1));
+      const token = head === 'n,,' ? /^auth=Bearer (.+)$/.exec(authorization)?.[1] : undefined;
+      if (token !== undefined && tokens.includes(token)) {
+        this.#user = 'token';
         reply = Buffer.alloc(0);
       }
     } else {

@@ -1,4 +1,5 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import { azureEventHubsInput } from './azure-event-hubs/index.js';
 import {
   azureBlobStorageInput,
   azureBlobStorageOutput,
@@ -67,6 +68,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['enrichment:http-lookup', httpLookupEnrichment],
   ['enrichment:kv-lookup', kvLookupEnrichment],
   ['input:azure-blob-storage', azureBlobStorageInput],
+  ['input:azure-event-hubs', azureEventHubsInput],
   ['input:azure-key-vault-logs', azurePlatformLogsInput],
   ['input:azure-network-watcher-logs', azurePlatformLogsInput],
   ['input:anthropic-claude-code', monadOtelInput],

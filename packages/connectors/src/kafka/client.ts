@@ -15,6 +15,11 @@ export interface KafkaTarget {
   tls?: ConnectionOptions;
   /** Absent: no authentication. */
   sasl?: SASLOptions;
+  /**
+   * Obtains what signing in needs, before a connection is opened.
+   * @throws ConnectorError
+   */
+  prepare?(signal: AbortSignal): Promise<void>;
 }
 
 export interface KafkaLimits {

@@ -109,6 +109,8 @@ export interface InputSettings {
   /** Whether a topic matches one of the patterns. Absent: no patterns are configured. */
   matches?: (name: string) => boolean;
   startAt: StartAt;
+  /** For `since`: how far back to read at the first start. */
+  lookback?: number;
   commitEvery: number;
   fetchWait: number;
   sessionTimeout: number;

@@ -4,7 +4,7 @@ import type { KafkaClient } from './client.js';
 import { ChannelClosed, Channel } from './channel.js';
 import type { InputSettings } from './config.js';
 import { chooseStart, Positions } from './positions.js';
-import { toRecord, type RecordFields } from './to-record.js';
+import { toRecords, type RecordFields } from './to-record.js';
 
 const MAX_PAGE = 500;
 const REBALANCE_MS = 60_000;
@@ -158,15 +158,24 @@ export class GroupSession {
       );
       const bounds = new Map((await this.#admin.fetchTopicOffsets(topic)).map((each) => [each.partition, each]));
       const started = group.size > 0 || this.#positions.hasTopic(topic);
+      const since = started ? undefined : await this.#offsetsSince(topic);
       for (const partition of partitions) {
         const known = this.#positions.get(topic, partition);
         const committedOffset = group.get(partition);
-        const between = bounds.get(partition) ?? { low: '0', high: '0' };
+        const between = { ...(bounds.get(partition) ?? { low: '0', high: '0' }), since: since?.get(partition) };
         const next = chooseStart(known, committedOffset, between, startAt, started);
         this.#positions.set(topic, partition, { next, from: committedOffset ?? next });
         this.#consumer.seek({ topic, partition, offset: next });
       }
     }
+  }
+
+  /** Returns the offsets of the first messages since the time to start at, if there is one. */
+  async #offsetsSince(topic: string): Promise<ReadonlyMap<number, string> | undefined> {
+    const { startAt, lookback = 0 } = this.#settings;
+    if (startAt !== 'since') return undefined;
+    const found = await this.#admin.fetchTopicOffsetsByTimestamp(topic, this.#clock.now() - lookback);
+    return new Map(found.map(({ partition, offset }) => [partition, offset]));
   }
 
   /** Hands over a batch in pages and sends heartbeats while they are delivered. */
@@ -180,7 +189,7 @@ export class GroupSession {
       const last = part.at(-1)?.offset ?? '0';
       // Transaction markers may follow the last message; `lastOffset()` includes them.
       const next = String(BigInt(from + MAX_PAGE < messages.length ? last : batch.lastOffset()) + 1n);
-      const records = part.map((message) => toRecord(this.#names, topic, partition, message));
+      const records = part.flatMap((message) => toRecords(this.#names, topic, partition, message));
       const delivered = this.#send({ topic, partition, records, next });
       let failure: unknown;
       try {

@@ -5,7 +5,7 @@ import { KafkaClient, type KafkaTarget } from './client.js';
 import { readInputSettings, type InputSettings } from './config.js';
 import { GroupSession } from './group-session.js';
 import { readInputTarget } from './config.js';
-import { readRecordFields } from './to-record.js';
+import { readRecordFields, type RecordFields } from './to-record.js';
 
 /** Enough for the client to find a partition's new leader; the engine handles longer outages. */
 const RETRIES = 3;
@@ -15,16 +15,30 @@ const RETRIES = 3;
  * partition. Its offset is committed to the group after delivery; decision 013 describes how the
  * group's offsets and the engine's cursor relate.
  */
-export function createKafkaInput(config: ConnectorConfig, { egress, clock }: ConnectorContext): PageInput {
+export function createKafkaInput(config: ConnectorConfig, context: ConnectorContext): PageInput {
   const target: KafkaTarget | Failure = readInputTarget(config);
   if ('ok' in target) throw new ConnectorError('invalid_config', target.message, 'permanent');
   const settings: InputSettings | Failure = readInputSettings(config);
   if ('ok' in settings) throw new ConnectorError('invalid_config', settings.message, 'permanent');
-  const names = readRecordFields(config.settings);
+  return createGroupInput({ target, settings, names: readRecordFields(config.settings) }, context);
+}
+
+export interface GroupInput {
+  target: KafkaTarget;
+  settings: InputSettings;
+  names: RecordFields;
+}
+
+/** Creates such an input for a type with other fields. */
+export function createGroupInput(
+  { target, settings, names }: GroupInput,
+  { egress, clock }: Pick<ConnectorContext, 'egress' | 'clock'>,
+): PageInput {
   return {
     kind: 'pages',
     intervalMs: 1_000,
     async *pages(cursor, signal) {
+      await target.prepare?.(signal);
       const client = new KafkaClient(target, egress, {
         requestTimeout: settings.socketTimeout,
         retries: RETRIES,

@@ -16,9 +16,12 @@ export interface Position {
 export interface Bounds {
   low: string;
   high: string;
+  /** Offset of the first message since the time to start at. */
+  since?: string | undefined;
 }
 
-export type StartAt = 'smallest' | 'largest' | 'error';
+/** `since`: at a time. */
+export type StartAt = 'smallest' | 'largest' | 'error' | 'since';
 
 /** Positions by topic and partition, in the form stored in the engine's cursor. */
 export class Positions {
@@ -84,7 +87,7 @@ export class Positions {
 export function chooseStart(
   known: Position | undefined,
   group: string | undefined,
-  { low, high }: Bounds,
+  { low, high, since = high }: Bounds,
   startAt: StartAt,
   started: boolean,
 ): string {
@@ -94,6 +97,7 @@ export function chooseStart(
     if (started) return low;
     if (startAt === 'error')
       throw noPosition('The consumer group has no committed offset, and the settings require one.');
+    if (startAt === 'since') return since;
     return startAt === 'smallest' ? low : high;
   }
   if (isBetween(start, low, high)) return start;

@@ -1,7 +1,8 @@
 import type { Admin } from 'kafkajs';
 import { createTester } from '../_shared/connection-test/create-tester.js';
+import type { Subject } from '../_shared/connection-test/failures.js';
 import { failed, passed, type Failure } from '../_shared/connection-test/outcome.js';
-import type { Tester, TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
+import type { Egress, Tester, TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
 import { text } from '../_shared/read.js';
 import { KafkaClient, type KafkaTarget } from './client.js';
 import { describeFailure, type TestedFields } from './test-failures.js';
@@ -51,14 +52,17 @@ export const testKafkaOutput = createKafkaTester(readOutputTarget, outputFields,
   return passed(`Signed in, and found the topic with ${count === 1 ? '1 partition' : `${count} partitions`}`);
 });
 
-function createKafkaTester(
-  read: (config: TesterConfig) => KafkaTarget | Failure,
+/** Creates a tester that signs in and runs `check`. */
+export function createKafkaTester(
+  read: (config: TesterConfig, egress: Egress) => KafkaTarget | Failure,
   fields: TestedFields,
   check: (admin: Admin, config: TesterConfig) => Promise<TestOutcome>,
+  subject: Subject = { product: 'Kafka', address: '/settings/bootstrap_servers' },
 ): Tester {
-  return createTester({ product: 'Kafka', address: '/settings/bootstrap_servers' }, async (config, context) => {
-    const target = read(config);
+  return createTester(subject, async (config, context) => {
+    const target = read(config, context.egress);
     if ('ok' in target) return target;
+    await target.prepare?.(context.signal);
     const client = new KafkaClient(target, context.egress, { requestTimeout: 8_000, retries: 0 });
     const stop = (): void => client.destroy();
     context.signal.addEventListener('abort', stop, { once: true });

@@ -110,16 +110,29 @@ async function parsed(response: Response): Promise<unknown> {
   }
 }
 
+export type SignInOptions = Omit<ApiClientOptions, 'authentication'> & {
+  /** URL that requests are built from. */
+  base: URL;
+};
+
 /**
  * Returns a client that signs in as the data of types describe it.
  * @throws PollError `invalid_config`
  */
-export function createApiClient(
+export const createApiClient = (
   method: PollSingleAuthentication,
   config: ConnectorConfig,
-  { subject, egress, clock, base }: Omit<ApiClientOptions, 'authentication'> & { base: URL },
-): ApiClient {
-  const authentication = createAuthentication(method, {
+  { base, ...options }: SignInOptions,
+): ApiClient =>
+  new ApiClient({ ...options, authentication: createApiAuthentication(method, config, { base, ...options }) });
+
+/** @throws PollError `invalid_config` */
+export function createApiAuthentication(
+  method: PollSingleAuthentication,
+  config: ConnectorConfig,
+  { subject, egress, clock, base }: SignInOptions,
+): Authentication {
+  return createAuthentication(method, {
     config,
     subject,
     base,
@@ -131,5 +144,4 @@ export function createApiClient(
       throw toConnectorError(statusFailure(401, subject));
     },
   });
-  return new ApiClient({ subject, egress, clock, authentication });
 }
