@@ -15,6 +15,7 @@ import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
 import { ensureKcat } from './ensure-kcat.mjs';
 import { ensureMariadb } from './ensure-mariadb.mjs';
+import { ensureUnbound } from './ensure-unbound.mjs';
 import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
 import { ensurePython } from './ensure-python.mjs';
@@ -34,6 +35,7 @@ const ensure = {
   iproute2: ensureIproute,
   kcat: ensureKcat,
   MariaDB: ensureMariadb,
+  Unbound: ensureUnbound,
   Dovecot: ensureDovecot,
   InfluxDB: ensureInflux,
   Mosquitto: ensureMosquitto,

@@ -22,6 +22,7 @@ export const needs = {
   'test/support/brokers/nats.ts': { programs: ['NATS'] },
   'test/support/brokers/rabbitmq.ts': { programs: ['RabbitMQ'] },
   'test/support/rsyslog.ts': { programs: ['rsyslog'] },
+  'test/support/unbound.ts': { programs: ['Unbound'] },
   'test/support/network-namespace.ts': { programs: ['iproute2'] },
   'test/support/browser.ts': { programs: ['Chromium'] },
   'test/support/engines/firefox.ts': { programs: ['Firefox'] },

@@ -16,6 +16,7 @@ const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   InfluxDB: { titles: /a real InfluxDB/ },
   OpenSSH: { files: /connectors\/sftp\/sftp/ },
   Prometheus: { titles: /a real Prometheus/ },
+  Unbound: { titles: /queries and responses of Unbound/ },
   rsyslog: { files: /monad-syslog\/rsyslog\.test/, titles: /a certificate that senders can trust/ },
 };
 

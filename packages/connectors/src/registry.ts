@@ -14,9 +14,11 @@ import { datadogAgentInput } from './datadog-agent/index.js';
 import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
+import { dnstapInput } from './dnstap/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
 import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
+import { fluentdInput } from './fluentd/index.js';
 import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { googleCloudPubSubInput } from './google-cloud-pubsub/index.js';
@@ -27,6 +29,7 @@ import { httpOutput } from './http/index.js';
 import { influxOutput } from './influxdb/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
+import { logstashInput } from './logstash/index.js';
 import { monadAlertsInput } from './monad-alerts/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
@@ -76,10 +79,13 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:datadog-agent', datadogAgentInput],
   ['input:demo', demoInput],
+  ['input:dnstap', dnstapInput],
+  ['input:fluentd', fluentdInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:google-cloud-pubsub', googleCloudPubSubInput],
   ['input:google-cloud-storage', googleCloudStorageInput],
   ['input:kafka', kafkaInput],
+  ['input:logstash', logstashInput],
   ['input:monad-alerts', monadAlertsInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],

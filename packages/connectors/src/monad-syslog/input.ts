@@ -1,6 +1,7 @@
 import { ConnectorError, type CreateInput, type PushInput } from '@connector-frame/engine/connector-api';
 import { texts } from '../_shared/read.js';
-import { joinServer } from './shared-servers.js';
+import { joinServer } from '../_shared/listen/shared-servers.js';
+import { SyslogServer } from './syslog-server.js';
 
 /** Creates an input that listens for syslog messages on a port. */
 export const createSyslogInput: CreateInput = (config, { listen, clock }): PushInput => {
@@ -18,7 +19,12 @@ export const createSyslogInput: CreateInput = (config, { listen, clock }): PushI
   return {
     kind: 'push',
     async start(sink) {
-      leave = await joinServer(listen, clock, fingerprints, sink);
+      leave = await joinServer(
+        listen,
+        () => new SyslogServer({ at: listen, clock }),
+        (server) => (server.fingerprints = fingerprints),
+        sink,
+      );
     },
     async close() {
       const ending = leave;

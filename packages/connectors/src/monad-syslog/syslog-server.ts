@@ -1,7 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Clock, ConnectorError, type ListenAt, type Sink } from '@connector-frame/engine/connector-api';
+import type { Clock, ListenAt, Sink } from '@connector-frame/engine/connector-api';
+import { cannotListen } from '../_shared/listen/cannot-listen.js';
 import { PipelineQueue } from './pipeline-queue.js';
 import { MAX_MESSAGE, trimmed, type Frame } from './frame-splitter.js';
 import { LossCounter } from './loss-counter.js';
@@ -161,15 +162,4 @@ export class SyslogServer {
   async #offer(queue: PipelineQueue, line: string): Promise<void> {
     if (!(await queue.offer(line))) this.#losses.add('udp_lost');
   }
-}
-
-function cannotListen(error: unknown, { host, port }: ListenAt): ConnectorError {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program is using it',
-    EACCES: 'permission denied',
-    EADDRNOTAVAIL: 'this machine does not have that address',
-  };
-  const reason = reasons[code] ?? 'it could not be opened';
-  return new ConnectorError('cannot_listen', `Port ${port} of ${host} cannot be opened: ${reason}.`, 'retry');
 }

@@ -102,4 +102,6 @@ export interface ConnectorCode {
   createReceiver?: CreateReceiver;
   /** The input opens its own port: `ConnectorContext.listen`. */
   listens?: true;
+  /** Scheme of the URL that names this port. Default `syslog`. */
+  scheme?: string;
 }

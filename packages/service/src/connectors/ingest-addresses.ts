@@ -4,7 +4,7 @@ import type { Connector } from '../store/store.js';
 
 /** Where records for a connector are sent. */
 export interface IngestAddress {
-  /** `https://connect.example/ingest/<id>`, or `syslog://logs.example:6514`. */
+  /** `https://connect.example/ingest/<id>`, or `syslog://logs.example:6514`, `tcp://...`. */
   url: string;
   /** Set for a connector with a port of its own. */
   host?: string;
@@ -33,11 +33,11 @@ export function createIngestAddresses(
 ): IngestAddressOf {
   return ({ id, kind, type: typeId, port }) => {
     const type = catalog.get(kind, typeId);
-    const { receiver, createReceiver, listens } = type ? connectors(type) : {};
+    const { receiver, createReceiver, listens, scheme = 'syslog' } = type ? connectors(type) : {};
     if (receiver) return { url: `${publicUrl}/ingest/${id}${receiver.path}` };
     if (createReceiver) return { url: `${publicUrl}/ingest/${addressOf(id)}` };
     if (listens !== true || port === null) return undefined;
     const host = syslogHost.includes(':') ? `[${syslogHost}]` : syslogHost;
-    return { url: `syslog://${host}:${port}`, host: syslogHost, port };
+    return { url: `${scheme}://${host}:${port}`, host: syslogHost, port };
   };
 }
