@@ -1,6 +1,7 @@
-import { CONNECTOR_KINDS, loadCatalog, type ConnectorTypeData } from '@connector-frame/catalog';
+import { CONNECTOR_KINDS, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { TestOutcome } from '../../packages/engine/src/connector-api/index.js';
+import { generateServiceAccount } from './documented-exchanges.js';
 
 /** Returns the catalog type for a tester's name: `input:okta-systemlog`. */
 export function typeOf(name: string): ConnectorTypeData {
@@ -40,4 +41,9 @@ export function withoutCertificates(settings: Record<string, unknown>): Record<s
     typeof value === 'string' && value.startsWith('-----BEGIN') ? undefined : value,
   );
   return JSON.parse(text) as Record<string, unknown>;
+}
+
+/** Replaces the example of a service account's key file: it contains no key. */
+export function replaceKeyFiles({ secrets }: ConnectorConfig): void {
+  for (const name of ['credentials_json', 'credentials']) if (name in secrets) secrets[name] = generateServiceAccount();
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exampleConfig } from '@connector-frame/catalog';
 import { expect, onTestFinished, test } from 'vitest';
-import { typeOf, withoutCertificates } from '../../../../test/support/declared-fields.js';
+import { replaceKeyFiles, typeOf, withoutCertificates } from '../../../../test/support/declared-fields.js';
 import { attempt, hurriedClock, noted } from '../../../../test/support/output-attempt.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../registry.js';
@@ -41,6 +41,7 @@ test.each(outputs)(
         optional: true,
         choices: new Map([...choice, ...(always[name] ?? [])]),
       });
+      replaceKeyFiles(config);
       // The example certificates are not valid PEM.
       for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
       config.settings = withoutCertificates(config.settings);

@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs';
-import { createTester } from '../_shared/connection-test/create-tester.js';
+import { createApiTester } from '../_shared/api/create-api-tester.js';
 import type { Subject } from '../_shared/connection-test/failures.js';
 import { failed, passed, type Failure } from '../_shared/connection-test/outcome.js';
 import type { Egress, Tester, TesterConfig, TestOutcome } from '@connector-frame/engine/connector-api';
@@ -59,7 +59,7 @@ export function createKafkaTester(
   check: (admin: Admin, config: TesterConfig) => Promise<TestOutcome>,
   subject: Subject = { product: 'Kafka', address: '/settings/bootstrap_servers' },
 ): Tester {
-  return createTester(subject, async (config, context) => {
+  return createApiTester(subject, async (config, context) => {
     const target = read(config, context.egress);
     if ('ok' in target) return target;
     await target.prepare?.(context.signal);

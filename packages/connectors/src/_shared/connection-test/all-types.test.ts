@@ -1,7 +1,12 @@
 import { exampleConfig } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { expect, test } from 'vitest';
-import { typeOf, undeclaredFields, withoutCertificates } from '../../../../../test/support/declared-fields.js';
+import {
+  replaceKeyFiles,
+  typeOf,
+  undeclaredFields,
+  withoutCertificates,
+} from '../../../../../test/support/declared-fields.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../../registry.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
@@ -33,6 +38,7 @@ test.each(testers)('%s connects with the fields that the catalog declares', asyn
   for (const choice of choices) {
     const config = exampleConfig(schema, { optional: true, choices: new Map([...choice, ...(always[name] ?? [])]) });
     expect(validateConfig(schema, config)).toEqual([]);
+    replaceKeyFiles(config);
     // The connection tests do not cover these features.
     delete config.settings['entra_service_principal_auth'];
     delete config.settings['ssl_mode'];
