@@ -1,7 +1,7 @@
 /** Streams of a `poll` definition that take more than one request: parents, details and exports. */
 
 import type { PollPagination } from './poll-pages.js';
-import type { PollCondition, PollField, PollPath, PollRequest } from './poll-request.js';
+import type { PollCondition, PollField, PollOnly, PollPath, PollRequest } from './poll-request.js';
 
 /**
  * What a stream is read for, once for each entry. `{{each}}` is its ID or value, and
@@ -13,7 +13,8 @@ export type PollEach =
    * another one, whose ID is `{{parent}}` in this list's requests and in those of the stream.
    */
   | (PollRequest & {
-      records: { path: PollPath; id: PollPath };
+      /** `only` keeps some entries, such as the one whose name is in a setting. */
+      records: { path: PollPath; id: PollPath; only?: PollOnly | readonly PollOnly[] };
       /** List setting, or name of a list in `values`, that is used instead, unless it is empty. */
       setting?: PollField | string;
       page_size: number;

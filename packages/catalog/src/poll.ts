@@ -17,6 +17,7 @@ import type {
   PollAddress,
   PollCondition,
   PollField,
+  PollOnly,
   PollPath,
   PollRequest,
   PollTemplate,
@@ -62,26 +63,6 @@ export interface PollRecords extends PollRecordList {
   time_form?: PollTimeForm;
   /** Keeps only records that pass this filter, or all of several, where the vendor can't filter. */
   only?: PollOnly | readonly PollOnly[];
-}
-
-/**
- * Compares the value at `path` of a record, or a list there, with settings or `values`. One that is
- * empty is not compared.
- */
-export interface PollOnly {
-  path: PollPath;
-  /** Keeps records with this value, or with one of this list. */
-  field?: PollField | string;
-  /** Leaves out records with this value, or with one of this list. */
-  not?: PollField | string;
-  /** Keep records with this number or a greater, or a smaller one. */
-  at_least?: PollField | string;
-  at_most?: PollField | string;
-  /**
-   * Records without a value: `true` keeps them, a switch decides. Default: they are left out if `field`,
-   * `at_least` or `at_most` has a value.
-   */
-  missing?: true | PollField;
 }
 
 export interface PollStream extends PollRequest {

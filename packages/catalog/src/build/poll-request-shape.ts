@@ -86,6 +86,19 @@ const value: Shape = (each, pointer, complain) => {
 /** See `PollCondition`. */
 export const when = some(object({ field: source }, { in: list(value), empty: yes }));
 
+const missing: Shape = (value, pointer, complain) => (value === true ? undefined : setting(value, pointer, complain));
+
+/** See `PollOnly`. */
+export const only: Shape = (value, pointer, complain) => {
+  object({ path }, { field: source, not: source, at_least: source, at_most: source, missing })(
+    value,
+    pointer,
+    complain,
+  );
+  if (isPlain(value) && Object.keys(value).length < 2)
+    complain(pointer, 'compares nothing: add "field", "not", "at_least", "at_most" or "missing"');
+};
+
 /** Keys of `PollRecordList`. */
 export const recordList = {
   required: { path: some(path) },

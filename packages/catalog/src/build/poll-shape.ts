@@ -1,13 +1,12 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
-import { isPlain } from '../validate/objects.js';
 import { authenticationShape } from './poll-authentication-shape.js';
 import { cursor, pagination } from './poll-pages-shape.js';
 import { path, setting, template } from './poll-primitives.js';
-import { address, recordList, request, when } from './poll-request-shape.js';
+import { address, only, recordList, request, when } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
 import { acknowledge, detail, each, job } from './poll-steps-shape.js';
 import { oneOf } from './problem.js';
-import { numberFrom, secondsFrom, source, values } from './poll-values-shape.js';
+import { numberFrom, secondsFrom, values } from './poll-values-shape.js';
 import { isTimeForm, TIME_FORMS } from './time-form.js';
 import { list, map, object, some, text, word, type Shape } from './shape.js';
 
@@ -15,20 +14,10 @@ const timeForm: Shape = (value, pointer, complain) => {
   if (typeof value !== 'string' || !isTimeForm(value, 'record'))
     complain(pointer, `must be the format of a time: ${oneOf(TIME_FORMS.filter((form) => !form.endsWith('_ago')))}`);
 };
-const missing: Shape = (value, pointer, complain) => (value === true ? undefined : setting(value, pointer, complain));
 const zone = text(
   /^(?:UTC|[A-Z]\w+(?:\/[\w+-]+)+|\/settings\/[^/]+)$/,
   'a time zone like "Europe/Berlin", or a setting with one',
 );
-const only: Shape = (value, pointer, complain) => {
-  object({ path }, { field: source, not: source, at_least: source, at_most: source, missing })(
-    value,
-    pointer,
-    complain,
-  );
-  if (isPlain(value) && Object.keys(value).length < 2)
-    complain(pointer, 'compares nothing: add "field", "not", "at_least", "at_most" or "missing"');
-};
 const stream = object(
   {
     ...request.required,

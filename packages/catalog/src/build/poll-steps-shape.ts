@@ -2,9 +2,9 @@
 import { isPlain } from '../validate/objects.js';
 import { pagination } from './poll-pages-shape.js';
 import { path } from './poll-primitives.js';
-import { request, when } from './poll-request-shape.js';
+import { only, request, when } from './poll-request-shape.js';
 import { source } from './poll-values-shape.js';
-import { list, object, text, whole, yes, type Shape } from './shape.js';
+import { list, object, some, text, whole, yes, type Shape } from './shape.js';
 
 const value = text(/^[^\r\n]+$/, 'a text in one line');
 
@@ -15,7 +15,12 @@ export const each: Shape = (found, pointer, complain) => {
       : isPlain(found) && 'values' in found
         ? object({ values: list(value) })
         : object(
-            { ...request.required, page_size: whole(1, 10_000), records: object({ path, id: path }), pagination },
+            {
+              ...request.required,
+              page_size: whole(1, 10_000),
+              records: object({ path, id: path }, { only: some(only) }),
+              pagination,
+            },
             { ...request.optional, setting: source, refresh_seconds: whole(60, 86_400), each },
           );
   shape(found, pointer, complain);

@@ -38,6 +38,29 @@ describe('entries', () => {
     expect(requests.map(pathOf)).toEqual(expected);
   });
 
+  test('are those whose name is in a setting', async () => {
+    const zonesOfName = {
+      ...list,
+      path: '/zones',
+      records: { ...list.records, only: { path: '/name', field: '/settings/zone' } },
+    };
+    const read = (zone: string) =>
+      open(
+        streamed({ each: zonesOfName, path: '/zones/{{each}}/events' }),
+        (_query, request) =>
+          pathOf(request) === '/zones' ? data({ id: 1, name: 'acme.com' }, { id: 2, name: 'acme.org' }) : data(),
+        { settings: { zone } },
+      );
+    const { driver, requests } = await read('acme.org');
+    await driver.poll();
+    expect(requests.map(pathOf)).toEqual(['/zones', '/zones/2/events']);
+    const { driver: unknown } = await read('acme.net');
+    expect(await unknown.fails()).toMatchObject({ code: 'invalid_config', kind: 'permanent' });
+    const { driver: all, requests: sent } = await read('');
+    await all.poll();
+    expect(sent.map(pathOf)).toEqual(['/zones', '/zones/1/events', '/zones/2/events']);
+  });
+
   test('that are objects have several values', async () => {
     const reports = [{ id: 'r 1', owner: { name: 'ada' } }, { id: 'r2', owner: { name: 'bob' } }, { id: 'r3' }];
     const definition = streamed({

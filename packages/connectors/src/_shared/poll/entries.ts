@@ -7,6 +7,7 @@ import type { PollClient } from './client.js';
 import { nextPosition, pageCall } from './pagination.js';
 import { PollError } from './poll-error.js';
 import { recordsOf } from './records.js';
+import { isSelected } from './select.js';
 import { jsonOf, valueOf, type Values } from './template.js';
 
 /** What a stream is read for. */
@@ -92,15 +93,14 @@ function picked(entry: unknown, fields: readonly string[]): NonNullable<Entry['f
   );
 }
 
-async function readList(
-  list: Extract<PollEach, { path: string }>,
-  parent: string | undefined,
-  reading: Reading,
-): Promise<Entry[]> {
+type PollEntryList = Extract<PollEach, { path: string }>;
+
+async function readList(list: PollEntryList, parent: string | undefined, reading: Reading): Promise<Entry[]> {
   const { client, signal } = reading;
   const entries = new Map<string, Entry>();
   const visited = new Set<string | undefined>();
   const values = { ...client.values, page_size: list.page_size, ...(parent !== undefined && { parent }) };
+  let isFiltered = false;
   for (let position: string | undefined; ;) {
     const first = client.request(list, values);
     const response = await client.send(
@@ -109,13 +109,24 @@ async function readList(
     );
     const found = recordsOf({ path: list.records.path }, response);
     if (!found) throw new PollError(unexpected(client.subject), 'retry');
-    for (const entry of unique(found, list.records.id, reading)) entries.set(entry.id, entry);
+    const selected = found.filter((entry) => isSelected(list.records, values, entry));
+    isFiltered ||= selected.length < found.length;
+    for (const entry of unique(selected, list.records.id, reading)) entries.set(entry.id, entry);
     if (entries.size > MAX_ENTRIES || visited.size >= MAX_PAGES) throw tooMany(client);
     visited.add(position);
     const page = { response, count: found.length, last: found.at(-1), pageSize: list.page_size, position };
     position = nextPosition(list.pagination, client, page);
-    if (position === undefined || visited.has(position)) return [...entries.values()];
+    if (position === undefined || visited.has(position)) break;
   }
+  if (isFiltered && entries.size === 0) throw nothingSelected(client, list);
+  return [...entries.values()];
+}
+
+/** The setting names something that the vendor does not have. */
+function nothingSelected({ subject }: PollClient, list: PollEntryList): PollError {
+  const at = [list.records.only ?? []].flat().find(({ field }) => field?.startsWith('/'))?.field;
+  const message = `${subject.product} has nothing with this name.`;
+  return new PollError(failed('invalid_config', message, { at }), 'permanent');
 }
 
 function tooMany({ subject }: PollClient): PollError {
