@@ -19,6 +19,21 @@ describe('streams', () => {
     expect(driver.numbers).toEqual([0, 1]);
   });
 
+  test('continue where they ended although their path contains a time', async () => {
+    const { driver, requests } = await open(
+      streamed({ path: '/search/after:{{since:rfc3339_seconds}}', query: {}, pagination: { kind: 'none' } }),
+      () => data(...records(0, 2)),
+    );
+    await driver.poll();
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual([0, 1]);
+    expect(requests.map(({ url }) => decodeURIComponent(url))).toEqual([
+      '/search/after:2026-03-10T11:00:00Z',
+      '/search/after:2026-03-10T11:58:00Z',
+    ]);
+  });
+
   test('stops at the first stream during an outage', async () => {
     const { driver, requests } = await open(two, () => ({ status: 500 }));
     expect(await driver.fails()).toMatchObject({ kind: 'retry' });

@@ -52,7 +52,9 @@ export class StreamReader {
     this.#context = context;
     const { stream, client, config, startedAt } = context;
     this.#pageSize = numberOf(stream.page_size, config);
-    const url = client.url(addressPart(stream), { ...valuesOf(context, {}), job: '-', part: '-' });
+    // What changes from request to request is no part of the address.
+    const fixed = { since: 0, until: 0, now: 0, after: '-', job: '-', part: '-' };
+    const url = client.url(addressPart(stream), { ...valuesOf(context, {}), ...fixed });
     const of = createHash('sha256').update(url.href).digest('base64url').slice(0, 12);
     this.#state = before.of === of ? { ...before } : { of };
     const { kind } = stream.cursor;
