@@ -14,6 +14,7 @@ export type Language = typeof data;
 /** Messages with placeholders, and the values that fill them. */
 interface MessageFunctions {
   createdOn(iso: string): string;
+  sendTo(url: string): string;
   addRow(label: string): string;
   removeRow(label: string, position: number): string;
   row(label: string, position: number): string;

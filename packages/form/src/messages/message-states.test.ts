@@ -279,6 +279,14 @@ const drivers: { [State in keyof typeof modelStates]: () => Promise<string[]> } 
       .flat()
       .flatMap((message) => [message, message.replace('What you typed is still here. ', '')]);
   },
+  'records are sent to the connector': async () => {
+    const opened = await openedForm();
+    fillIn(opened);
+    opened.service.next.push(json({ ...exampleConnector, ingest: { url: 'https://service.test/ingest/1.x' } }));
+    await opened.form.save();
+    const { state } = opened.form;
+    return state.phase === 'saved' && state.subject.address !== undefined ? [state.subject.address] : [];
+  },
   'the service can save the type, but not run it': async () => {
     return Promise.all(['not_yet', 'agent', 'proprietary', 'withdrawn'].map(limitation));
   },

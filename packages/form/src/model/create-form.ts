@@ -12,7 +12,7 @@ import type { Form } from './form.js';
 import { createIntents } from './intents.js';
 import { transition, type FormEvent } from './machine.js';
 import type { Failure, FormState, FormSubject } from './state.js';
-import { subjectOf } from './subject-of.js';
+import { addressOf, subjectOf } from './subject-of.js';
 import { createSubscriptions } from './subscriptions.js';
 import type { Connector, ConnectorType } from './wire.js';
 
@@ -288,11 +288,12 @@ export function createForm(options: FormOptions): FormController {
 
     save: (confirm) =>
       attempt('save', confirm, async (form) => {
-        const { id, name } = await send(form);
+        const connector = await send(form);
+        const { id, name } = connector;
         reportDirty(false);
         channel.saved({ id, name });
         if (state.phase === 'editing' && state.leaving && departure === channel.left) channel.left();
-        return { type: 'saved' };
+        return { type: 'saved', ...addressOf(connector, messages) };
       }),
 
     test: (confirm) =>

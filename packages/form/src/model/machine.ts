@@ -10,7 +10,7 @@ export type FormEvent =
   /** Fields have errors; nothing was sent. */
   | { type: 'rejected' }
   | { type: 'saving' }
-  | { type: 'saved' }
+  | { type: 'saved'; address?: string }
   | { type: 'save_failed'; failure?: Failure }
   | { type: 'testing' }
   | { type: 'tested'; test: TestState }
@@ -66,7 +66,7 @@ export function transition(state: FormState, event: FormEvent): FormState {
     case 'saving':
       return { ...withoutOutcome(state), saving: true, expired: false };
     case 'saved':
-      return { phase: 'saved', subject: state.subject };
+      return { phase: 'saved', subject: { ...state.subject, ...(event.address && { address: event.address }) } };
     case 'save_failed':
       return {
         ...withoutOutcome(state),

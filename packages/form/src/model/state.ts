@@ -28,6 +28,8 @@ export interface FormSubject {
   subtitle: string;
   /** Tells the user why the service can save this type, but not run it. */
   limitation?: string | false;
+  /** Where records for the connector are sent, for a saved one that receives them. */
+  address?: string;
   /** Data URI of the vendor's SVG; null shows the monogram instead. */
   icon: string | null;
   monogram: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import language from '../messages/en.json' with { type: 'json' };
 import { createMessages } from '../messages/index.js';
-import { exampleType } from '../testing/example-type.js';
+import { exampleConnector, exampleType } from '../testing/example-type.js';
 import { subjectOf } from './subject-of.js';
 
 const init: Parameters<typeof subjectOf>[0] = {
@@ -34,4 +34,13 @@ it.each([
 
 it.each([true, undefined])('says nothing if the service reports %s', (runtime) => {
   expect(subject(runtime)).toMatchObject({ limitation: false, canTest: true });
+});
+
+it('names the address of a saved connector that receives records', () => {
+  const saved = { ...exampleConnector, ingest: { url: 'https://service.test/ingest/1.x' } };
+  const messages = createMessages(language);
+  expect(subjectOf(init, exampleType, saved, messages, () => undefined).address).toBe(
+    'Send records to https://service.test/ingest/1.x',
+  );
+  expect(subjectOf(init, exampleType, exampleConnector, messages, () => undefined)).not.toHaveProperty('address');
 });

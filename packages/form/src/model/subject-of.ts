@@ -21,6 +21,10 @@ function limitationOf({ supported_features, unavailable }: ConnectorType, messag
   }
 }
 
+/** Returns the sentence that names where records for a connector are sent, if it receives them. */
+export const addressOf = (connector: Connector | undefined, messages: Messages): Pick<FormSubject, 'address'> =>
+  connector?.ingest ? { address: messages.sendTo(connector.ingest.url) } : {};
+
 /**
  * Returns the contents of the header, fields and footer.
  *
@@ -46,6 +50,7 @@ export function subjectOf(
     title,
     subtitle: connector ? messages.createdOn(connector.created_at) : type.description,
     limitation: limitationOf(type, messages),
+    ...addressOf(connector, messages),
     // Accept only SVG data URIs, which load nothing.
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: lettersOf(title),

@@ -37,6 +37,8 @@ export interface Connector {
   };
   created_at: string;
   version: number;
+  /** Present if records are sent to the connector. */
+  ingest?: { url: string };
 }
 
 /** A secret in a write: a new value, a connected account, or `null` to clear. An absent secret is kept. */

@@ -93,6 +93,7 @@ export const modelStates = {
     'failures.session_expired',
   ],
   'the browser is offline': ['failures.offline'],
+  'records are sent to the connector': ['sendTo'],
   'the service can save the type, but not run it': ['savedOnly', 'needsAgent', 'proprietary', 'withdrawn'],
   'a connection test fails, or cannot run': [
     'failures.test_failed',

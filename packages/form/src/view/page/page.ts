@@ -64,8 +64,8 @@ function drop({ currentTarget: mark }: Event & { currentTarget: Element }): void
   mark.remove();
 }
 
-/** Renders the vendor's icon, the title, the subtitle, and what the connector can't do. */
-function header({ icon, monogram, hue, title, subtitle, limitation }: FormSubject): TemplateResult {
+/** Renders the vendor's icon, the title, the subtitle, what the connector can't do, and its address. */
+function header({ icon, monogram, hue, title, subtitle, limitation, address }: FormSubject): TemplateResult {
   return html`<header class="cf-header">
     <div class="cf-tile" aria-hidden="true">
       ${icon ? html`<img class="cf-mark" src=${icon} width="24" height="24" alt="" @error=${drop} />` : nothing}
@@ -75,6 +75,7 @@ function header({ icon, monogram, hue, title, subtitle, limitation }: FormSubjec
       <h1 class="cf-title">${title}</h1>
       <p class="cf-subtitle">${subtitle}</p>
       ${limitation ? html`<p>${limitation}</p>` : nothing}
+      ${address ? html`<p class="cf-address">${address}</p>` : nothing}
     </div>
   </header>`;
 }
