@@ -64,6 +64,14 @@ test('sends several credentials in headers, parameters and the body', async () =
   const form = await open({ authentication, streams: [{ ...stream, form: { a: '1' } }] }, () => data(), given);
   await form.driver.poll();
   expect(form.requests[0]?.body).toBe('a=1&api_key=canary-t');
+  // Logpoint takes them in the body of a GET request: https://docs.logpoint.com/api-documentation/incident-api
+  const read = await open(
+    { authentication, streams: [{ ...stream, method: 'GET', body: { a: 1 } }] },
+    () => data(),
+    given,
+  );
+  await read.driver.poll();
+  expect(JSON.parse(read.requests[0]?.body ?? '')).toEqual({ a: 1, api_key: 'canary-t' });
 });
 
 const basicOf = async (user: string, password: string) =>
