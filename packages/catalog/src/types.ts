@@ -1,9 +1,11 @@
 /** Data format of the catalog: the content of a type file, and what the service serves. */
+import type { AwsObjectsDefinition } from './aws-objects.js';
 import type { DeliveryDefinition } from './delivery.js';
 import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
 import type { ReceiveDefinition } from './receive.js';
 
+export type * from './aws-objects.js';
 export type * from './delivery.js';
 export type * from './poll-pages.js';
 export type * from './poll-steps.js';
@@ -253,6 +255,8 @@ export interface ConnectorTypeData {
    * browsers.
    */
   poll?: PollDefinition;
+  /** How an input reads objects of Amazon S3, without code. Not served to browsers. */
+  aws_objects?: AwsObjectsDefinition;
   /**
    * How a customer can give access instead of pasting a secret. Browsers get only the provider's
    * name and the secret's name.

@@ -1,6 +1,7 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { ConnectorCode, ConnectorContext, Input } from '@connector-frame/engine/connector-api';
 import { deliveryCode } from './_shared/delivery/index.js';
+import { awsObjectsCode } from './aws-objects/index.js';
 import { pollCode } from './_shared/poll/index.js';
 import { receiveCode } from './_shared/receive/index.js';
 import { registry } from './registry.js';
@@ -37,6 +38,7 @@ export type Connectors = (type: ConnectorTypeData) => ConnectorCode;
  */
 export const connectors: Connectors = (type) => ({
   ...pollCode(type),
+  ...awsObjectsCode(type),
   ...deliveryCode(type),
   ...receiveCode(type),
   ...registry.get(`${type.kind}:${type.type_id}`),

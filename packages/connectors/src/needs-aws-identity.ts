@@ -6,11 +6,11 @@ import { registry } from './registry.js';
  * role, and has no field for an access key.
  */
 export function needsAwsIdentity(type: ConnectorTypeData): boolean {
-  const { kind, type_id: id, poll, config } = type;
-  if (poll?.authentication.kind === 'aws_sigv4') return poll.authentication.access_key_id === undefined;
-  const isCode = registry.has(`${kind}:${id}`);
-  return isCode && hasOnlyRole(config);
+  const { kind, type_id: id, poll, delivery, aws_objects: objects, config } = type;
+  const methods = [poll?.authentication, delivery?.authentication];
+  if (methods.some((method) => method?.kind === 'aws_sigv4' && method.access_key_id === undefined)) return true;
+  if (objects) return objects.access.access_key_id === undefined;
+  const { settings, secrets } = config;
+  const hasOnlyRole = settings.properties['role_arn'] !== undefined && Object.keys(secrets.properties).length === 0;
+  return registry.has(`${kind}:${id}`) && hasOnlyRole;
 }
-
-const hasOnlyRole = ({ settings, secrets }: ConnectorTypeData['config']): boolean =>
-  (settings.required?.includes('role_arn') ?? false) && Object.keys(secrets.properties ?? {}).length === 0;

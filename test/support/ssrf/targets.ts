@@ -150,9 +150,16 @@ const documented = new Map(
   ),
 );
 /** The same, where the catalog's example has none. */
+const ROLE = 'arn:aws:iam::123456789012:role/Log';
 const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
 const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:s3': { secrets: keys },
+  'input:aws-redshift-audit-logs': { settings: { role_arn: ROLE } },
+  'input:aws-sqs': { settings: { role_arn: ROLE } },
+  'input:aws-sqs-s3': { settings: { role_arn: ROLE } },
+  'input:aws-sqs-s3-cloudtrail': { settings: { role_arn: ROLE } },
+  'input:cloudtrail': { settings: { role_arn: ROLE } },
+  'input:aws-security-hub-findings': { secrets: keys },
   'output:s3': { secrets: keys },
   'output:scanner': { settings: { auth: { type: 'static_credentials' } }, secrets: keys },
   'input:google-workspace-admin-activity': google.config,
@@ -161,7 +168,7 @@ const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
 const vendors: readonly OutboundRequest[] = [{ settings: () => ({}) }];
 const vendorsWithRole: readonly OutboundRequest[] = [
   ...vendors,
-  { label: 'with a role', settings: () => ({ role_arn: 'arn:aws:iam::123456789012:role/Log' }) },
+  { label: 'with a role', settings: () => ({ role_arn: ROLE }) },
 ];
 const vendorRequests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:s3': vendorsWithRole,

@@ -6,6 +6,7 @@ import { isPlain, own, type Plain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
 import { FIELD_WORDS, isText, listOfText, TYPE_WORDS, type Words } from './words.js';
 import { oauthShape } from './oauth-shape.js';
+import { awsObjectsShape } from './aws-objects-shape.js';
 import { deliveryShape } from './delivery-shape.js';
 import { pollShape } from './poll-shape.js';
 import { receiveShape } from './receive-shape.js';
@@ -123,6 +124,7 @@ export function checkFormat({ file, value }: SourceFile): Problem[] {
     fields(section['properties'], `${pointer}/properties`, place);
     if (isPlain(section['properties'])) requiredOf(section, section['properties'], pointer);
   }
+  if (Object.hasOwn(value, 'aws_objects')) awsObjectsShape(value['aws_objects'], '/aws_objects', add);
   if (Object.hasOwn(value, 'delivery')) deliveryShape(value['delivery'], '/delivery', add);
   if (Object.hasOwn(value, 'poll')) pollShape(value['poll'], '/poll', add);
   if (Object.hasOwn(value, 'receive')) receiveShape(value['receive'], '/receive', add);

@@ -52,7 +52,7 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ['/receive/response/json/at', '{{now:week}}', '/receive/response/json/at', "can't say {{now:week}}"],
   ['/receive/challenge/json/echo', '{{message}}', '/receive/challenge/json/echo', "can't say {{message}}"],
   ['/receive/unsupported/0/message', 'no', '/receive/unsupported/0/message', 'a sentence'],
-  ['/unavailable', { reason: 'agent' }, '/unavailable', 'has "poll" or "receive"'],
+  ['/unavailable', { reason: 'agent' }, '/unavailable', 'has "poll", "receive" or'],
 ];
 
 test.each(spoiled)('reports %s = %j at %s', (pointer, value, at, message) => {

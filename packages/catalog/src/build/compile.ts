@@ -1,6 +1,7 @@
 import { addAliases } from './add-aliases.js';
 import { isPlain } from '../validate/objects.js';
 import type { ConnectorTypeData } from '../types.js';
+import { checkAwsObjects } from './check-aws-objects.js';
 import { checkCatalog, type SourceType } from './check-catalog.js';
 import { checkCopy } from './check-copy.js';
 import { checkDelivery } from './check-delivery.js';
@@ -53,6 +54,7 @@ export function compile(sources: Sources): Compiled {
       ...checkPoll(file, type),
       ...checkDelivery(file, type),
       ...checkReceive(file, type),
+      ...checkAwsObjects(file, type),
       ...checkUnavailable(file, type),
       ...checkOAuth(file, type, sources.providers),
       ...checkTransport(file, type, exceptions, usedExceptions),
@@ -73,8 +75,17 @@ export function compile(sources: Sources): Compiled {
   };
 }
 
-/** What can't run is neither polled nor received. */
-const checkUnavailable = (file: string, { unavailable, poll, receive }: ConnectorTypeData): Problem[] =>
-  unavailable && (poll ?? receive)
-    ? [{ file, pointer: '/unavailable', message: 'is for types that will never run: this one has "poll" or "receive"' }]
+/** What can't run is neither read nor received. */
+const checkUnavailable = (
+  file: string,
+  { unavailable, poll, receive, aws_objects: objects }: ConnectorTypeData,
+): Problem[] =>
+  unavailable && (poll ?? receive ?? objects)
+    ? [
+        {
+          file,
+          pointer: '/unavailable',
+          message: 'is for types that will never run: this one has "poll", "receive" or "aws_objects"',
+        },
+      ]
     : [];

@@ -161,6 +161,8 @@ export const TYPE_WORDS: Words = {
   poll: anything,
   // Checked by `oauthShape`.
   oauth: anything,
+  // Checked by `awsObjectsShape`.
+  aws_objects: anything,
   // Checked by `deliveryShape`.
   delivery: anything,
   // Checked by `receiveShape`.

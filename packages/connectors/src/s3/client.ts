@@ -31,6 +31,8 @@ export interface ClientOptions {
   endpoint: AwsEndpoint;
   /** The service's own identity. Absent: it has none. */
   roles?: AwsRoles | undefined;
+  /** Default: the keys that the configuration says. */
+  keys?: KeySource;
 }
 
 /** An unsuccessful response, with the beginning of its body. */
@@ -59,14 +61,16 @@ export class BucketClient {
     const bucketConfig = readBucketConfig(config, endpoint);
     if ('ok' in bucketConfig) throw invalidConfig(bucketConfig);
     this.#config = bucketConfig;
-    this.#keys = new KeySource(bucketConfig.signIn, {
-      egress,
-      now: () => clock.now(),
-      signingNow: () => Date.now(),
-      endpoint,
-      roles,
-      fields: S3_FIELDS,
-    });
+    this.#keys =
+      options.keys ??
+      new KeySource(bucketConfig.signIn, {
+        egress,
+        now: () => clock.now(),
+        signingNow: () => Date.now(),
+        endpoint,
+        roles,
+        fields: S3_FIELDS,
+      });
     const problem = this.#keys.problem();
     if (problem) throw invalidConfig(problem);
   }

@@ -1,13 +1,15 @@
 import type { Clock, ConnectorError, JsonValue, Page, PageInput } from '@connector-frame/engine/connector-api';
 import { ObjectFinder } from './find-objects.js';
 import { GrowingParser, type Grown } from './growing-parser.js';
-import { createParser, type Found } from '../formats/index.js';
+import type { Found } from '../formats/index.js';
 import type { InputSettings } from './input-settings.js';
 import { PageBuilder } from './page-builder.js';
 import { ObjectCursor } from './object-cursor.js';
 import { ReadAhead } from './read-ahead.js';
 import { ObjectError, type Listed, type ObjectStore } from './store.js';
-import { ContentError, unpack } from '../unpack.js';
+import { parseObject, type Parsed } from './parse-object.js';
+import { skipObject } from './skip-object.js';
+import { ContentError } from '../unpack.js';
 
 /** Number of attempts to read an object before it is skipped. */
 const MAX_TRIES = 3;
@@ -134,12 +136,12 @@ class ObjectInput implements PageInput {
             this.#deniedError = asFailure;
             return fault;
           }
-          skip(object, fault, page);
+          skipObject(object, fault, page);
           return 'done';
         }
         if (!(error instanceof ContentError)) throw error;
         if (tries === MAX_TRIES) {
-          skip(object, error.reason, page);
+          skipObject(object, error.reason, page);
           return 'done';
         }
         await this.#clock.sleep(tries * 1_000, signal);
@@ -175,17 +177,11 @@ class ObjectInput implements PageInput {
     return !('record' in found) || (this.#settings.accepts?.(found.record) ?? true);
   }
 
-  async *#parse(
-    bytes: AsyncGenerator<Uint8Array, void, void>,
-  ): AsyncGenerator<{ found: Found[]; length: number }, void, void> {
-    const parser = createParser(this.#settings);
-    const decoder = new TextDecoder();
-    for await (const chunk of unpack(bytes, this.#settings.compression)) {
+  async *#parse(bytes: AsyncGenerator<Uint8Array, void, void>): AsyncGenerator<Parsed, void, void> {
+    for await (const parsed of parseObject(bytes, this.#settings)) {
       this.#hasRead = true;
-      const text = decoder.decode(chunk, { stream: true });
-      yield { found: parser.push(text), length: text.length };
+      yield parsed;
     }
-    yield { found: [...parser.push(decoder.decode()), ...parser.end()], length: 0 };
   }
 
   /**
@@ -213,7 +209,7 @@ class ObjectInput implements PageInput {
         continue;
       }
       this.#denied.delete(object.key);
-      skip(object, 'denied', page);
+      skipObject(object, 'denied', page);
       progress.finish(object, object, fullListingAt);
     }
   }
@@ -224,27 +220,4 @@ class ObjectInput implements PageInput {
     this.#warnedNoRecords = true;
     page.note('no_records', 'An object has no records at the configured path. Check the path.');
   }
-}
-
-const skipReasons: Readonly<Record<string, string>> = {
-  archived: 'it is archived and must be restored first',
-  denied: 'the access key may not read it',
-  unaddressable: 'no URL can address its key',
-  not_gzip: 'it is not compressed with gzip',
-  corrupt_gzip: 'its gzip data is corrupt',
-  invalid_json: 'it is not valid JSON',
-  incomplete_json: 'its JSON is incomplete',
-  unclosed_quote: 'a quote in it is never closed',
-};
-
-/** Skips an object. Its key is third-party text, so it goes to the dead letters, not to the log. */
-function skip({ key, size, time }: Listed, reason: string, page: PageBuilder): void {
-  page.reject({
-    reason: `object_skipped: ${reason}`,
-    found: { key, size, last_modified: new Date(time).toISOString() },
-  });
-  page.note(
-    'object_skipped',
-    `An object was skipped: ${skipReasons[reason] ?? reason}. Its key is in the dead letters.`,
-  );
 }

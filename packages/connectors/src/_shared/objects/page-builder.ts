@@ -1,6 +1,5 @@
-import type { DataRecord, Page, Unreadable } from '@connector-frame/engine/connector-api';
+import type { DataRecord, JsonValue, Page, Unreadable } from '@connector-frame/engine/connector-api';
 import type { Found } from '../formats/index.js';
-import type { ObjectCursor } from './object-cursor.js';
 
 const MAX_RECORDS = 1_000;
 /** Maximum characters of decompressed text. */
@@ -40,7 +39,7 @@ export class PageBuilder {
   }
 
   /** Returns the collected page and starts an empty one. */
-  take(progress: ObjectCursor): Page {
+  take(progress: { toJson(): JsonValue }): Page {
     const [records, unreadable, notes] = [this.#records, this.#unreadable, this.#notes];
     this.#records = [];
     this.#unreadable = [];
