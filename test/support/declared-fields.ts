@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { CONNECTOR_KINDS, loadCatalog, type ConnectorConfig, type ConnectorTypeData } from '@connector-frame/catalog';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { TestOutcome } from '../../packages/engine/src/connector-api/index.js';
@@ -33,6 +34,21 @@ function declares(config: ConnectorTypeData['config'], pointer: string): boolean
       .filter((field) => field !== undefined);
   }
   return fields.length > 0;
+}
+
+let key: string | undefined;
+
+/** Returns secrets with a valid private key in place of the example of one. */
+export function withPrivateKeys<T>(secrets: Readonly<Record<string, T>>): Record<string, T | string> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => {
+      if (name !== 'private_key' || typeof value !== 'string' || !value.startsWith('-----BEGIN')) return [name, value];
+      key ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
+        .privateKey.export({ type: 'pkcs8', format: 'pem' })
+        .toString();
+      return [name, key];
+    }),
+  );
 }
 
 /** Returns settings without the certificates of an example configuration, which are not valid. */

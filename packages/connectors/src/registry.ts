@@ -11,6 +11,7 @@ import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { csvTableEnrichment } from './csv-table/index.js';
 import { datadogAgentInput } from './datadog-agent/index.js';
+import { databricksAuditInput, databricksOutput } from './databricks/index.js';
 import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
@@ -53,6 +54,7 @@ import { redshiftInput, redshiftOutput } from './redshift/index.js';
 import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkHecInput } from './splunk-hec/index.js';
+import { snowflakeInput, snowflakeOutput } from './snowflake/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
 import { vectorOutput } from './vector/index.js';
@@ -78,9 +80,11 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:amazon-redshift', redshiftInput],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:datadog-agent', datadogAgentInput],
+  ['input:databricks-audit-logs', databricksAuditInput],
   ['input:demo', demoInput],
   ['input:dnstap', dnstapInput],
   ['input:fluentd', fluentdInput],
+  ['input:snowflake', snowflakeInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:google-cloud-pubsub', googleCloudPubSubInput],
   ['input:google-cloud-storage', googleCloudStorageInput],
@@ -106,7 +110,11 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:azure-blob-storage', azureBlobStorageOutput],
   ['input:splunk-hec', splunkHecInput],
   ['output:backblaze-b2', backblazeOutput],
+  ['output:databricks-delta-table', databricksOutput],
+  ['output:databricks-lakehouse', databricksOutput],
+  ['output:databricks-lakewatch', databricksOutput],
   ['output:datadog', datadogOutput],
+  ['output:snowflake', snowflakeOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
   ['output:email-smtp', emailSmtpOutput],

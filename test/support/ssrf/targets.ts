@@ -67,6 +67,9 @@ const bucketRequests: OutboundRequest[] = [
   { label: 'bucket in the name', settings: url('endpoint', 'http', { use_path_style: false }) },
 ];
 
+/** The address of a workspace has no port: that of https. */
+const databricksRequests: OutboundRequest[] = [{ settings: (host) => ({ server_hostname: inUrl(host) }) }];
+
 const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:kafka': [{ settings: broker }],
   'output:kafka': [{ settings: broker }],
@@ -80,6 +83,10 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
+  'input:databricks-audit-logs': databricksRequests,
+  'output:databricks-delta-table': databricksRequests,
+  'output:databricks-lakehouse': databricksRequests,
+  'output:databricks-lakewatch': databricksRequests,
   'input:amazon-redshift': [{ settings: database }],
   'output:amazon-redshift': [{ settings: database }],
   'input:mssql': [{ settings: database }],

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exampleConfig } from '@connector-frame/catalog';
 import { expect, onTestFinished, test } from 'vitest';
-import { replaceKeyFiles, typeOf, withoutCertificates } from '../../../../test/support/declared-fields.js';
+import {
+  replaceKeyFiles,
+  typeOf,
+  withoutCertificates,
+  withPrivateKeys,
+} from '../../../../test/support/declared-fields.js';
 import { attempt, hurriedClock, noted } from '../../../../test/support/output-attempt.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../registry.js';
@@ -45,6 +50,9 @@ test.each(outputs)(
       // The example certificates are not valid PEM.
       for (const pem of ['ca_certificate', 'client_certificate', 'client_key']) delete config.secrets[pem];
       config.settings = withoutCertificates(config.settings);
+      config.secrets = withPrivateKeys(config.secrets);
+      // Snowflake's output inserts without a stage.
+      delete config.settings['stage'];
       const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();
