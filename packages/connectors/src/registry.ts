@@ -7,6 +7,7 @@ import {
   azureVnetFlowLogsInput,
 } from './azure/index.js';
 import { backblazeOutput } from './backblaze/index.js';
+import { bigQueryInput, bigQueryScheduledInput } from './bigquery/index.js';
 import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { csvTableEnrichment } from './csv-table/index.js';
@@ -78,6 +79,8 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:azure-network-watcher-logs', azurePlatformLogsInput],
   ['input:anthropic-claude-code', monadOtelInput],
   ['input:amazon-redshift', redshiftInput],
+  ['input:bigquery', bigQueryInput],
+  ['input:bigquery-cron', bigQueryScheduledInput],
   ['input:crowdstrike-event-stream', crowdstrikeEventStreamInput],
   ['input:datadog-agent', datadogAgentInput],
   ['input:databricks-audit-logs', databricksAuditInput],
