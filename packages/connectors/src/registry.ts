@@ -60,6 +60,14 @@ import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
 import { vectorOutput } from './vector/index.js';
 import { wazuhOutput } from './wazuh/index.js';
+import { demoCustomInput } from './demo-custom/index.js';
+import { hdfsOutput } from './hdfs/index.js';
+import { httpPollInput } from './http-poll/index.js';
+import { imapMailboxInput } from './imap-mailbox/index.js';
+import { proofpointOnDemandEventsInput } from './proofpoint-on-demand/index.js';
+import { retarusEmailEventsInput } from './retarus/index.js';
+import { sftpInput, sftpOutput } from './sftp/index.js';
+import { websocketOutput } from './websocket/index.js';
 
 /**
  * Connector code by kind and type id: `input:okta-systemlog`. A type that is not listed has no
@@ -88,9 +96,12 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:dnstap', dnstapInput],
   ['input:fluentd', fluentdInput],
   ['input:snowflake', snowflakeInput],
+  ['input:demo-custom', demoCustomInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:google-cloud-pubsub', googleCloudPubSubInput],
   ['input:google-cloud-storage', googleCloudStorageInput],
+  ['input:http-poll', httpPollInput],
+  ['input:imap-mailbox', imapMailboxInput],
   ['input:kafka', kafkaInput],
   ['input:logstash', logstashInput],
   ['input:monad-alerts', monadAlertsInput],
@@ -106,8 +117,10 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:okta-systemlog', oktaSystemLogInput],
   ['input:openai-codex', monadOtelInput],
   ['input:postgresql', postgresqlInput],
+  ['input:proofpoint-on-demand-events', proofpointOnDemandEventsInput],
   ['input:rabbitmq', rabbitInput],
   ['input:redis', redisInput],
+  ['input:retarus-email-events', retarusEmailEventsInput],
   ['input:s3', s3Input],
   ['output:amazon-redshift', redshiftOutput],
   ['output:azure-blob-storage', azureBlobStorageOutput],
@@ -123,6 +136,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:email-smtp', emailSmtpOutput],
   ['output:file', fileOutput],
   ['output:google-cloud-storage', googleCloudStorageOutput],
+  ['output:hdfs', hdfsOutput],
   ['output:http', httpOutput],
   ['output:ibm-qradar', qradarOutput],
   ['output:influxdb', influxOutput],
@@ -145,9 +159,12 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:s3', s3Output],
   ['output:scanner', scannerOutput],
   ['output:sematext', sematextOutput],
+  ['output:sftp', sftpOutput],
   ['output:slack', slackOutput],
   ['output:splunk', splunkOutput],
   ['output:syslog', syslogOutput],
   ['output:vector', vectorOutput],
   ['output:wazuh', wazuhOutput],
+  ['input:sftp', sftpInput],
+  ['output:websocket', websocketOutput],
 ]);

@@ -105,6 +105,16 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   // Over TCP, any server would do.
   'output:syslog': [{ settings: (host, port) => ({ host, port, protocol: 'tls', format: 'raw' }) }],
   'output:ibm-qradar': [{ settings: (host, port) => ({ endpoint: host, port, protocol: 'tls' }) }],
+  'input:sftp': [{ settings: database }],
+  'output:sftp': [{ settings: database }],
+  'input:imap-mailbox': [{ settings: (host, port) => ({ server: `${inUrl(host)}:${port}` }) }],
+  'input:http-poll': [{ settings: url('endpoint', 'http') }],
+  'output:hdfs': [{ settings: url('endpoint', 'http') }],
+  'output:websocket': [{ settings: plain(url('uri', 'ws')) }],
+  'input:proofpoint-on-demand-events': [{ settings: plain(url('api_host', 'wss')) }],
+  'input:retarus-email-events': [
+    { settings: plain((host, port) => ({ ws_url: `wss://${inUrl(host)}:${port}/siem?channel=a` })) },
+  ],
   'output:prometheus': [{ settings: (host, port) => ({ endpoint: `http://${inUrl(host)}:${port}/api/v1/write` }) }],
   'output:influxdb': [{ settings: url('endpoint', 'http') }],
   'output:otel': [
@@ -186,6 +196,7 @@ const other = new Set([
   'amazon-redshift',
   'email-smtp',
   'ibm-qradar',
+  'imap-mailbox',
   'kafka',
   'mqtt',
   'mssql',
@@ -193,10 +204,14 @@ const other = new Set([
   'nats',
   'papertrail',
   'postgresql',
+  'proofpoint-on-demand-events',
   'rabbitmq',
   'redis',
+  'retarus-email-events',
+  'sftp',
   'syslog',
   'vector',
+  'websocket',
 ]);
 /** Whether a type connects by HTTP. */
 export const speaksHttp = (typeId: string): boolean => !other.has(typeId);
@@ -255,6 +270,7 @@ export function targets(): Target[] {
 /** Types that generate records, or use only files and the database. */
 const local = new Set([
   'input:demo',
+  'input:demo-custom',
   'input:monad-alerts',
   'output:dev-null',
   'output:file',

@@ -1,5 +1,5 @@
 import type { DataRecord } from '@connector-frame/engine/connector-api';
-import { FORMATS, type FormatOptions } from '../formats/index.js';
+import { FORMATS, type Format, type FormatOptions } from '../formats/index.js';
 import { invalidConfig } from '../output/send.js';
 import { text, texts } from '../read.js';
 import type { Compression } from '../unpack.js';
@@ -12,6 +12,8 @@ export interface InputSettings extends FormatOptions {
   layout: Layout | undefined;
   /** Returns whether to read an object, by its full key. */
   matches: (key: string) => boolean;
+  /** Returns the format of an object, by its full key. Absent: all have `format`. */
+  formatOf?: (key: string) => Format;
   /** Returns whether to deliver a record of an object that grows. Absent: all. */
   accepts?: (record: DataRecord) => boolean;
   /**

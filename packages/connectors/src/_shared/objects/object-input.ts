@@ -113,7 +113,7 @@ class ObjectInput implements PageInput {
         }
         const before = progress.itemsOf(object);
         let items = 0;
-        for await (const { found, length } of this.#parse(bytes())) {
+        for await (const { found, length } of this.#parse(object, bytes())) {
           page.passed(length);
           for (const each of found) {
             items += 1;
@@ -177,8 +177,9 @@ class ObjectInput implements PageInput {
     return !('record' in found) || (this.#settings.accepts?.(found.record) ?? true);
   }
 
-  async *#parse(bytes: AsyncGenerator<Uint8Array, void, void>): AsyncGenerator<Parsed, void, void> {
-    for await (const parsed of parseObject(bytes, this.#settings)) {
+  async *#parse({ key }: Listed, bytes: AsyncGenerator<Uint8Array, void, void>): AsyncGenerator<Parsed, void, void> {
+    const { formatOf, ...settings } = this.#settings;
+    for await (const parsed of parseObject(bytes, formatOf ? { ...settings, format: formatOf(key) } : settings)) {
       this.#hasRead = true;
       yield parsed;
     }

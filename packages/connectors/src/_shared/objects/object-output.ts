@@ -11,7 +11,11 @@ import type { ObjectStore } from './store.js';
  * where the batch starts in the stream, so that a retry overwrites the earlier object.
  * @throws ConnectorError `invalid_config`, permanent
  */
-export function createObjectOutput(store: ObjectStore, settings: Record<string, unknown>, clock: Clock): Output {
+export function createObjectOutput(
+  store: Pick<ObjectStore, 'check' | 'put'>,
+  settings: Record<string, unknown>,
+  clock: Clock,
+): Output {
   const encoding = readEncoding(settings);
   const layout = readLayout(settings);
   const folder = (text(settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');

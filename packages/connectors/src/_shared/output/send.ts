@@ -24,6 +24,8 @@ export interface SendOptions extends Pick<
   url: string;
   /** Default `POST`. */
   method?: string;
+  /** Milliseconds. Default 30,000. */
+  timeoutMs?: number;
   /** Name as used in a sentence: `Splunk`, `the server`. */
   product: string;
 }
@@ -37,7 +39,7 @@ export interface SendOptions extends Pick<
  */
 export async function send(
   egress: Egress,
-  { url, method = 'POST', product, maxBytes = MAX_RESPONSE, ...init }: SendOptions,
+  { url, method = 'POST', product, maxBytes = MAX_RESPONSE, timeoutMs = TIMEOUT_MS, ...init }: SendOptions,
   signal: AbortSignal,
 ): Promise<HttpResponse> {
   try {
@@ -47,7 +49,7 @@ export async function send(
       signal,
       maxBytes,
       overflow: 'truncate',
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       repeatable: true,
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
