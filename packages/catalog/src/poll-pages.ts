@@ -56,6 +56,11 @@ export type PollPagination =
    */
   | ({ kind: 'offset'; parameter: string; end?: string; first?: number; step?: 'page_size' } & PollEnd &
       Pick<PollTotals, 'total'>)
+  /**
+   * The vendor remembers what it returned: the same request, or `next` of the stream, returns the next
+   * page.
+   */
+  | ({ kind: 'repeat' } & PollEnd)
   /** Page number. */
   | ({ kind: 'page'; parameter: string; first: number } & PollEnd & PollTotals);
 

@@ -2,7 +2,12 @@
 import type { VisitedField } from './walk.js';
 
 /** Those that polling obeys, by their names. */
-const OBEYED = ['/settings/verify_ssl', '/settings/verify_certificate', '/settings/ca_certificate_file'];
+const OBEYED = [
+  '/settings/verify_ssl',
+  '/settings/verify_certificate',
+  '/settings/use_ssl',
+  '/settings/ca_certificate_file',
+];
 
 /** Checks that no setting is ignored that should protect the connection. */
 export function checkConnection(

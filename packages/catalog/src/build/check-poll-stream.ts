@@ -42,6 +42,8 @@ export function checkStream(stream: PollStream, add: Add): void {
   if (stream.acknowledge) checkAcknowledge(stream, add);
   checkCursor(stream, used, add);
   const { kind } = stream.pagination;
+  if (kind === 'repeat' && !('resume' in stream.cursor && stream.cursor.resume === 'again'))
+    add('/cursor', 'needs "kind": "time" with "resume": "again": a restart does not know which page was the last');
   if (stream.job?.parts?.url && kind !== 'none') add('/pagination', 'must be "none": each part is one file');
 }
 

@@ -203,6 +203,7 @@ const streams: [changes: object, at: string, message: string][] = [
     'must say {{id}}',
   ],
   [{ acknowledge: { path: '/read/{{id}}' } }, '/records', 'needs one "id": records are acknowledged by it'],
+  [{ pagination: { kind: 'repeat' } }, '/cursor', 'with "resume": "again"'],
   [{ each: { values: [] } }, '/each/values', 'must be a list'],
   [{ each: { setting: '/settings/none' } }, '/each/setting', 'names /settings/none, which is no field'],
   [{ each: { values: ['a'] } }, '/each', 'nothing says {{each}}'],

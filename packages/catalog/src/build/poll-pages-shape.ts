@@ -15,6 +15,7 @@ const pageKind = word(
   'last_record',
   'offset',
   'page',
+  'repeat',
 );
 const end = { more: path, ends: word('empty_page') };
 const relative = { relative_to: word('base_url') };
@@ -32,6 +33,7 @@ export const pagination = kinds({
     { kind: pageKind, parameter },
     { end: parameter, first, step: word('page_size'), total: path, ...end },
   ),
+  repeat: object({ kind: pageKind }, end),
   page: object({ kind: pageKind, parameter, first }, { total: path, total_pages: path, ...end }),
 });
 

@@ -89,6 +89,34 @@ describe('the next page', () => {
     expect(requests.at(-1)?.url).toContain('offset=7');
   });
 
+  // As Netskope's iterators, which a time moves.
+  test('by the same request, until a page is empty, and from the beginning after a stop', async () => {
+    let at = 0;
+    const { driver, requests } = await open(
+      streamed({
+        query: { operation: '{{since:milliseconds}}' },
+        next: { path: '/events', query: { operation: 'next' } },
+        pagination: { kind: 'repeat', ends: 'empty_page' },
+        cursor: { kind: 'time', start: '/settings/start', overlap_seconds: 60, resume: 'again' },
+      }),
+      (query) => {
+        const operation = query.get('operation');
+        if (operation !== 'next') at = all.findIndex((record) => record.at >= Number(operation));
+        const page = slice(at, at === 2 ? 1 : 2);
+        at += page.length;
+        return { body: { data: page } };
+      },
+    );
+    await driver.poll(2);
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests.map(({ url }) => new URL(url, 'http://x').searchParams.get('operation')).slice(2)).toEqual([
+      expect.stringMatching(/^\d+$/),
+      ...Array.from({ length: 4 }, () => 'next'),
+    ]);
+  });
+
   test.each([
     ['a path', undefined, '/v2/events?from=2', '/v2/events?from=2'],
     ['a path after the base URL', 'base_url', '/events?from=2', '/v2/events?from=2'],

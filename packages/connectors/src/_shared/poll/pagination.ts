@@ -33,7 +33,7 @@ export function pageCall(
   position: string | undefined,
   pageSize: number,
 ): PollCall | undefined {
-  if (pagination.kind === 'none') return first;
+  if (pagination.kind === 'none' || pagination.kind === 'repeat') return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
     const { kind, parameter } = pagination;
     const from = position ?? (kind === 'page' || kind === 'offset' ? pagination.first?.toString() : undefined);
@@ -62,8 +62,7 @@ export function pageCall(
  * @throws PollError if the link points to another origin
  */
 export function nextPosition(pagination: PollPagination, client: PollClient, page: PageRead): string | undefined {
-  if (pagination.kind === 'offset' || pagination.kind === 'page' || pagination.kind === 'last_record')
-    return countedPosition(pagination, page);
+  if (isCounted(pagination)) return countedPosition(pagination, page);
   return isEnd(pagination, page) ? undefined : tokenPosition(pagination, client, page);
 }
 
@@ -113,10 +112,12 @@ function parsed(position: string): JsonValue {
   }
 }
 
-function countedPosition(
-  pagination: Extract<PollPagination, { kind: 'offset' | 'page' | 'last_record' }>,
-  page: PageRead,
-): string | undefined {
+type Counted = Extract<PollPagination, { kind: 'offset' | 'page' | 'last_record' | 'repeat' }>;
+
+const isCounted = (pagination: PollPagination): pagination is Counted =>
+  ['offset', 'page', 'last_record', 'repeat'].includes(pagination.kind);
+
+function countedPosition(pagination: Counted, page: PageRead): string | undefined {
   const { count, last, pageSize, position } = page;
   switch (pagination.kind) {
     case 'offset': {
@@ -130,6 +131,9 @@ function countedPosition(
       const pages = next - pagination.first;
       return hasNext(pagination, page, { records: pages * pageSize, pages }) ? String(next) : undefined;
     }
+    case 'repeat':
+      // Not sent: it only counts the pages.
+      return hasNext(pagination, page, { records: 0, pages: 0 }) ? String(Number(position ?? 0) + 1) : undefined;
     default:
       return hasNext(pagination, page, { records: 0, pages: 0 })
         ? (pagination.json ? jsonAt : textAt)(last, pagination.path) || undefined

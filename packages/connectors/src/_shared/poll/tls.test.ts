@@ -46,6 +46,7 @@ const polled = (settings: Record<string, unknown>): Driver => {
 test.each([
   ['checks are off', { verify_ssl: false }],
   ['checks are off, by another name', { verify_certificate: false }],
+  ['checks are off, by a third name', { use_ssl: false }],
   ['its authority is trusted', { ca_certificate_file: certificate.cert }],
   ['its authority is trusted, in Base64', { ca_certificate_file: Buffer.from(certificate.cert).toString('base64') }],
 ])('reads from a server with its own certificate if %s', async (_name, settings) => {

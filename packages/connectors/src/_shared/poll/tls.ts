@@ -12,7 +12,7 @@ import { PollError } from './poll-error.js';
 export function readTls({ settings }: ConnectorConfig): Pick<EgressInit, 'verifyTls' | 'ca'> {
   // Without its proxy, the request would take a way that the customer does not want.
   if (filled(settings['proxy_url'])) throw invalid('proxy_url', 'Proxies are not supported here. Leave this empty.');
-  const verifies = settings['verify_ssl'] !== false && settings['verify_certificate'] !== false;
+  const verifies = ['verify_ssl', 'verify_certificate', 'use_ssl'].every((key) => settings[key] !== false);
   const ca = filled(settings['ca_certificate_file']);
   return { ...(!verifies && { verifyTls: false }), ...(ca !== undefined && { ca: decodePem(ca) }) };
 }
