@@ -79,10 +79,11 @@ export type PollCursor =
       overlap_seconds: number;
       /**
        * `descending`: the newest records come first, and pages end with the first page whose last
-       * record is older than the window, so that no `{{since}}` is needed. `ascending`: a window
-       * that has to be read again begins at the newest record read.
+       * record is older than the window, so that no `{{since}}` is needed. `any`: neither a filter
+       * nor an order by time; every poll reads all pages, and older records are left out.
+       * `ascending`: a window that has to be read again begins at the newest record read.
        */
-      order?: 'ascending' | 'descending';
+      order?: 'ascending' | 'descending' | 'any';
       /** Longest window that the vendor accepts, in seconds. */
       longest_seconds?: PollNumber;
       /** The vendor accepts whole days only. Records older than requested are filtered out. */

@@ -103,8 +103,11 @@ function checkCursor(stream: PollStream, used: ReadonlySet<string>, add: Add): v
   const hasToken = TOKENS.includes(pagination.kind);
   if (kind === 'time' || kind === 'link') {
     if (records.time === undefined) add('/records', 'needs "time": the cursor follows it');
-    const descending = kind === 'time' && cursor.order === 'descending';
-    if (!descending && !used.has('since')) add('', 'must say {{since}}, or everything is read again each time');
+    const order = kind === 'time' ? cursor.order : undefined;
+    if (order !== 'descending' && order !== 'any' && !used.has('since'))
+      add('', 'must say {{since}}, or everything is read again each time');
+    if (order === 'any' && used.has('since'))
+      add('/cursor/order', 'is "any", but the request says {{since}}: leave it out');
   }
   if (kind === 'time' && cursor.longest_seconds !== undefined) {
     if (!used.has('until')) add('', 'must say {{until}}, or a window has no end');

@@ -193,6 +193,7 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ cursor: { kind: 'continue', first: { path: '/{{since}}', token: '/t' } } }, '/cursor/first/path', "can't say"],
   [{ cursor: { kind: 'id', order: 'descending', more: '/more' } }, '/cursor', 'only without "order"'],
   [{ query: {}, cursor: { kind: 'time', overlap_seconds: 60 } }, '', 'must say {{since}}'],
+  [{ cursor: { kind: 'time', overlap_seconds: 60, order: 'any' } }, '/cursor/order', 'the request says {{since}}'],
   [{ pagination: { kind: 'offset', parameter: 'skip', total_pages: '/n' } }, '/pagination/total_pages', 'is not known'],
   [{ pagination: { kind: 'body_cursor', path: '/a', parameter: 'a', json: true } }, '/pagination/json', 'in the body'],
   [{ page_line: 'last' }, '/page_line', 'is for the format "ndjson"'],

@@ -49,7 +49,7 @@ export const cursor = kinds({
     { kind: cursorKind, ...overlap },
     {
       start,
-      order: word('ascending', 'descending'),
+      order: word('ascending', 'descending', 'any'),
       longest_seconds: secondsFrom(60, 31_536_000),
       whole_days: yes,
       ...retention,

@@ -261,6 +261,31 @@ test('a list of the newest records first ends at the window, without a time in t
   expect(requests.length - before).toBeLessThan(25);
 });
 
+test('a list in no order is read to its end, and only records of the window are delivered', async () => {
+  const log = [...records(0, 3), { id: 'new', n: 3, at: START - 5_000 }, ...records(4, 7)];
+  const { driver, requests, clock } = await open(
+    streamed({
+      query: {},
+      records: byTime,
+      pagination: { kind: 'page', parameter: 'page', first: 0, ends: 'empty_page' },
+      cursor: { kind: 'time', order: 'any', overlap_seconds: 60, start: '/settings/start' },
+    }),
+    (query) => data(...log.slice(Number(query.get('page')) * 2).slice(0, 2)),
+    { settings: { start: new Date(START - 30_000).toISOString() } },
+  );
+  await driver.poll();
+  expect(driver.numbers).toEqual([3]);
+  clock.ms += 30_000;
+  log.unshift({ id: 'late', n: 9, at: START - 20_000 });
+  await driver.poll(1);
+  driver.restart();
+  await driver.poll();
+  expect(driver.numbers).toEqual([3, 9]);
+  const before = requests.length;
+  await driver.poll();
+  expect(requests.length - before).toBe(5);
+});
+
 test('a window of ascending records that is read again begins at the newest one', async () => {
   const log = records(0, 3_000);
   const { driver, requests, clock } = await open(

@@ -32,10 +32,14 @@ const streams: Record<string, Partial<PollStream>> = {
   'windows of ten minutes': { cursor: { ...time, longest_seconds: 600 }, pagination: token, query: bounded },
   'windows, read again': { cursor: { ...time, resume: 'again' }, pagination: token, query: bounded },
   'descending, without a time': { cursor: { ...time, order: 'descending' }, pagination: offset, query: {} },
+  'in any order, without a time': { cursor: { ...time, order: 'any' }, pagination: offset, query: {} },
   'ids, descending': { cursor: { kind: 'id', order: 'descending' }, pagination: offset, query: {}, records: byId },
   'ids, ascending': { cursor: { kind: 'id' }, query: { after: '{{after}}' }, records: byId },
   'a position': { cursor: { kind: 'continue' }, query: {}, pagination: { ...token, path: '/position' } },
 };
+
+/** An order without a system. */
+const mixed = (n: number): number => (n * 7_919) % 104_729;
 
 /** Responds to any of the requests above. Late events come last in the order of their ids. */
 function respond(log: readonly Event[], { cursor }: Partial<PollStream>, size: number, query: URLSearchParams): Reply {
@@ -45,6 +49,7 @@ function respond(log: readonly Event[], { cursor }: Partial<PollStream>, size: n
   const found = log.filter(({ at, n }) => at >= since && at <= until && n > after);
   if (cursor?.kind === 'time') found.sort((a, b) => a.at - b.at || a.n - b.n);
   if (cursor && 'order' in cursor && cursor.order === 'descending') found.reverse();
+  if (cursor?.kind === 'time' && cursor.order === 'any') found.sort((a, b) => mixed(a.n) - mixed(b.n));
   const key = query.get('token');
   const [at = 0, n = -1] = key === null ? [] : key.split('-').map(Number);
   const from =

@@ -42,7 +42,7 @@ export class WindowRecords {
     if (cursor.kind === 'id') return this.#takeById(selected, state);
     if (cursor.kind !== 'time' && cursor.kind !== 'link') return { records: selected, state };
     const { since = 0 } = state;
-    const exact = cursor.kind !== 'time' || (cursor.whole_days !== true && cursor.order !== 'descending');
+    const exact = cursor.kind !== 'time' || (cursor.whole_days !== true && !isListedWithoutTime(cursor));
     const timed = selected.map((record) => ({ record, time: this.#timeOf(record) }));
     const { newest, ahead } = newestOf(timed, client.vendorClock);
     this.#ahead ||= ahead;
@@ -149,6 +149,9 @@ export class WindowRecords {
     return value === undefined ? undefined : parseTime(value, form, client.zone);
   }
 }
+
+/** Whether older records are listed too. */
+const isListedWithoutTime = ({ order }: { order?: string }): boolean => order === 'descending' || order === 'any';
 
 /**
  * Moves the start of a window to the time since which all records are remembered, at most to `end`:
