@@ -82,8 +82,10 @@ export interface PollOnly {
   /** Keep records with this number or a greater, or a smaller one. */
   at_least?: PollField | string;
   at_most?: PollField | string;
+  /** Keeps records whose text ends with one of these. */
+  ends?: readonly string[];
   /**
-   * Records without a value: `true` keeps them, a switch decides. Default: they are left out if `field`,
+   * Records without a value: `true` keeps them, a switch decides. Default: they are left out if `ends`, `field`,
    * `at_least` or `at_most` has a value.
    */
   missing?: true | PollField;

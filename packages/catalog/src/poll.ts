@@ -50,6 +50,8 @@ export interface PollRecordList {
    * have.
    */
   add?: Readonly<Record<string, PollPath | PollTemplate>>;
+  /** Properties whose texts are JSON objects: they are parsed. A text that is none stays as it is. */
+  json?: readonly PollPath[];
   /** The vendor omits the list when it is empty. */
   optional?: true;
 }

@@ -90,13 +90,13 @@ const missing: Shape = (value, pointer, complain) => (value === true ? undefined
 
 /** See `PollOnly`. */
 export const only: Shape = (value, pointer, complain) => {
-  object({ path }, { field: source, not: source, at_least: source, at_most: source, missing })(
+  object({ path }, { field: source, not: source, at_least: source, at_most: source, ends: list(line), missing })(
     value,
     pointer,
     complain,
   );
   if (isPlain(value) && Object.keys(value).length < 2)
-    complain(pointer, 'compares nothing: add "field", "not", "at_least", "at_most" or "missing"');
+    complain(pointer, 'compares nothing: add "field", "not", "at_least", "at_most", "ends" or "missing"');
 };
 
 /** Keys of `PollRecordList`. */
@@ -107,6 +107,7 @@ export const recordList = {
     key: line,
     columns: some(line),
     add: map(added),
+    json: list(text(/^\/[^/]+$/, 'the pointer of a property, like "/message"')),
     optional: yes,
   },
 };

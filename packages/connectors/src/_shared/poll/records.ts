@@ -1,9 +1,10 @@
 import type { PollRecords } from '@connector-frame/catalog/types';
 import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
+import { parseExact } from '../exact-json.js';
 import type { PollResponse } from './client.js';
 import { isList, matchPath, withKeys, type Match } from './record-path.js';
 
-export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add'>;
+export type RecordShape = Pick<PollRecords, 'path' | 'optional' | 'shape' | 'key' | 'columns' | 'add' | 'json'>;
 
 /**
  * Returns the records in a response.
@@ -35,10 +36,26 @@ function recordsIn(shape: RecordShape, body: JsonValue, lenient: boolean): DataR
     for (const match of matchPath(body, path, lenient)) {
       const found = recordsAt(shape, match, body, lenient);
       if (!found) return undefined;
-      for (const record of found) records.push(record);
+      for (const record of found) records.push(shape.json ? withParsed(record, shape.json) : record);
     }
   }
   return records;
+}
+
+/** Parses those texts of a record that are JSON objects. Others stay as they are. */
+function withParsed(record: DataRecord, paths: readonly string[]): DataRecord {
+  const parsed = paths.flatMap((path): [string, DataRecord][] => {
+    const name = path.slice(1);
+    const value = record[name];
+    if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return [];
+    try {
+      const found = parseExact(value);
+      return isRecord(found) ? [[name, found]] : [];
+    } catch {
+      return [];
+    }
+  });
+  return parsed.length === 0 ? record : { ...record, ...Object.fromEntries(parsed) };
 }
 
 /** Returns the path of the root element. */

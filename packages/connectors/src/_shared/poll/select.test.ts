@@ -16,6 +16,7 @@ test.each<[string, PollOnly | PollOnly[], number[]]>([
   ['with a switch', { path: '/k', field: '/settings/on' }, [5]],
   ['all, of an empty setting', { path: '/k', field: '/settings/empty' }, [0, 1, 2, 3, 4, 5]],
   ['all, of an empty list', { path: '/k', field: '/settings/none' }, [0, 1, 2, 3, 4, 5]],
+  ['that end with a text', { path: '/k', ends: ['b', 'c'] }, [1, 2, 3]],
   ['without a value', { path: '/k', not: '/settings/kinds' }, [2, 4, 5]],
   ['with a number or more', { path: '/n', at_least: '/settings/lowest' }, [2, 3, 4]],
   ['with a number or less', { path: '/n', at_most: '/settings/text' }, [1, 2]],

@@ -16,11 +16,12 @@ function passes(only: PollOnly, values: Values, record: DataRecord): boolean {
   const [least, most] = [settings(only.at_least)[0], settings(only.at_most)[0]];
   if (found.length === 0) {
     if (only.missing !== undefined) return only.missing === true || valueOf(only.missing, values) === true;
-    return wanted.length === 0 && least === undefined && most === undefined;
+    return wanted.length === 0 && least === undefined && most === undefined && only.ends === undefined;
   }
   return (
     (wanted.length === 0 || found.some((each) => wanted.includes(each))) &&
     !found.some((each) => unwanted.includes(each)) &&
+    (only.ends === undefined || found.some((each) => only.ends?.some((end) => each.endsWith(end)))) &&
     (least === undefined || found.some((each) => Number(each) >= Number(least))) &&
     (most === undefined || found.some((each) => Number(each) <= Number(most)))
   );
