@@ -23,6 +23,8 @@ export interface DocumentedExchange {
     body?: unknown;
     /** Lines of a body with one JSON document per line, instead of `body`. */
     lines?: readonly unknown[];
+    /** Text of a file that is sent compressed, instead of `body`. */
+    gzip?: string;
   };
   response: {
     /** Default 200. */
@@ -169,7 +171,7 @@ const matches = (expected: Expected, value: string | undefined): boolean =>
   (typeof expected === 'string' ? value === expected : new RegExp(`^(?:${expected.pattern})$`, 'v').test(value));
 
 function differences(expected: DocumentedExchange['request'], request: Received, origin: string): string[] {
-  const { method = 'GET', url, query = {}, headers = {}, body, lines } = expected;
+  const { method = 'GET', url, query = {}, headers = {}, body, lines, gzip } = expected;
   const address = new URL(url);
   const sent = new URL(request.url, origin);
   const problems: string[] = [];
@@ -186,10 +188,18 @@ function differences(expected: DocumentedExchange['request'], request: Received,
   for (const [name, wanted] of Object.entries(headers))
     if (!matches(wanted, request.headers[name.toLowerCase()]?.toString()))
       problems.push(`header ${name} is ${request.headers[name.toLowerCase()]?.toString()}`);
-  const isSame = lines ? linesMatch(lines, request) : bodyMatches(body, request);
+  const isSame =
+    gzip === undefined
+      ? lines
+        ? linesMatch(lines, request)
+        : bodyMatches(body, request)
+      : gunzipped(request) === gzip;
   if (!isSame) problems.push(`body is ${request.body}`);
   return problems;
 }
+
+const gunzipped = ({ bytes }: Received): string | undefined =>
+  bytes[0] === 0x1f ? gunzipSync(bytes).toString() : undefined;
 
 function bodyMatches(expected: unknown, { body, headers }: Received): boolean {
   if (expected === undefined) return body === '';

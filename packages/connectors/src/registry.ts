@@ -1,4 +1,5 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
+import { azureDataExplorerOutput } from './azure-data-explorer/index.js';
 import { azureEventHubsInput } from './azure-event-hubs/index.js';
 import {
   azureBlobStorageInput,
@@ -124,6 +125,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:s3', s3Input],
   ['output:amazon-redshift', redshiftOutput],
   ['output:azure-blob-storage', azureBlobStorageOutput],
+  ['output:azure-data-explorer', azureDataExplorerOutput],
   ['input:splunk-hec', splunkHecInput],
   ['output:backblaze-b2', backblazeOutput],
   ['output:databricks-delta-table', databricksOutput],
