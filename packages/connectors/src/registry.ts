@@ -23,6 +23,7 @@ import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
 import { fluentdInput } from './fluentd/index.js';
 import { geoipEnrichment, geolocusEnrichment } from './geoip/index.js';
+import { githubWorkflowLogsInput } from './github-workflow-logs/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { googleCloudPubSubInput } from './google-cloud-pubsub/index.js';
 import { googleCloudStorageInput, googleCloudStorageOutput } from './google-cloud-storage/index.js';
@@ -98,6 +99,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:fluentd', fluentdInput],
   ['input:snowflake', snowflakeInput],
   ['input:demo-custom', demoCustomInput],
+  ['input:github-actions-workflow-logs-webhook', githubWorkflowLogsInput],
   ['input:github-audit-logs', githubAuditLogsInput],
   ['input:google-cloud-pubsub', googleCloudPubSubInput],
   ['input:google-cloud-storage', googleCloudStorageInput],

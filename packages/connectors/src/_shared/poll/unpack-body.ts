@@ -22,7 +22,7 @@ export async function unpackBody(bytes: Buffer, maxBytes = MAX_UNPACKED): Promis
   if (!bytes.subarray(0, 4).equals(Buffer.from('PK\u0003\u0004'))) return [bytes];
   const files: Buffer[] = [];
   let left = maxBytes;
-  for (const file of unzip(bytes, maxBytes)) {
+  for (const { content: file } of unzipFiles(bytes, maxBytes)) {
     const content = isGzip(file) ? await gunzip(file, { maxOutputLength: Math.max(left, 1) }) : file;
     left -= content.byteLength;
     files.push(content);
@@ -32,7 +32,13 @@ export async function unpackBody(bytes: Buffer, maxBytes = MAX_UNPACKED): Promis
 
 const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
-function unzip(bytes: Buffer, maxBytes: number): Buffer[] {
+/**
+ * Returns the files of a zip archive.
+ *
+ * @param maxBytes maximum size of all contents together
+ * @throws an error if it is malformed or exceeds the limits
+ */
+export function unzipFiles(bytes: Buffer, maxBytes: number): { name: string; content: Buffer }[] {
   const files: { name: string; chunks: Uint8Array[]; complete: boolean }[] = [];
   let total = 0;
   const archive = new Unzip((entry) => {
@@ -53,5 +59,5 @@ function unzip(bytes: Buffer, maxBytes: number): Buffer[] {
   if (files.some(({ complete }) => !complete)) throw new Error('an archive that ends early');
   return files
     .filter(({ name }) => !name.endsWith('/') && !name.startsWith('__MACOSX/'))
-    .map(({ chunks }) => Buffer.concat(chunks));
+    .map(({ name, chunks }) => ({ name, content: Buffer.concat(chunks) }));
 }
