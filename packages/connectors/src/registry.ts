@@ -18,6 +18,7 @@ import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
 import { devNullOutput } from './dev-null/index.js';
 import { dnstapInput } from './dnstap/index.js';
+import { dorisOutput } from './doris/index.js';
 import { elasticsearchOutput } from './elasticsearch/index.js';
 import { emailSmtpOutput } from './email-smtp/index.js';
 import { fileOutput } from './file/index.js';
@@ -57,7 +58,7 @@ import { redshiftInput, redshiftOutput } from './redshift/index.js';
 import { sentinelOutput } from './sentinel/index.js';
 import { slackOutput } from './slack/index.js';
 import { splunkHecInput } from './splunk-hec/index.js';
-import { snowflakeInput, snowflakeOutput } from './snowflake/index.js';
+import { snowflakeInput, snowflakeOutput, snowpipeStreamingOutput } from './snowflake/index.js';
 import { splunkOutput } from './splunk/index.js';
 import { papertrailOutput, qradarOutput, syslogOutput } from './syslog/index.js';
 import { vectorOutput } from './vector/index.js';
@@ -126,6 +127,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:retarus-email-events', retarusEmailEventsInput],
   ['input:s3', s3Input],
   ['output:amazon-redshift', redshiftOutput],
+  ['output:apache-doris', dorisOutput],
   ['output:azure-blob-storage', azureBlobStorageOutput],
   ['output:azure-data-explorer', azureDataExplorerOutput],
   ['input:splunk-hec', splunkHecInput],
@@ -135,6 +137,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:databricks-lakewatch', databricksOutput],
   ['output:datadog', datadogOutput],
   ['output:snowflake', snowflakeOutput],
+  ['output:snowflake-snowpipe-streaming', snowpipeStreamingOutput],
   ['output:dev-null', devNullOutput],
   ['output:elasticsearch', elasticsearchOutput],
   ['output:email-smtp', emailSmtpOutput],

@@ -132,6 +132,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:object-storage': bucketRequests,
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
   'output:cribl-http': [{ settings: (host, port) => ({ ingress_address: `https://${inUrl(host)}`, port }) }],
+  'output:apache-doris': [{ settings: (host, port) => ({ endpoints: [`http://${inUrl(host)}:${port}`] }) }],
   'output:clickhouse': [{ settings: (host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) }) }],
   'output:timeplus': [{ settings: url('endpoint', 'http') }],
   'output:greptimedb': [{ settings: url('endpoint', 'http') }],

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { SignJWT } from 'jose';
 import {
   ConnectorError,
   isRecord,
@@ -12,6 +11,7 @@ import { statusFailure, unexpected } from '../_shared/output/failures.js';
 import { send, type HttpResponse } from '../_shared/output/send.js';
 import { at, text } from '../_shared/read.js';
 import { SqlError, type SqlFailure } from '../_shared/sql/session.js';
+import { SnowflakeBearer } from './bearer.js';
 import type { SnowflakeTarget } from './config.js';
 
 const PRODUCT = 'Snowflake';
@@ -19,7 +19,6 @@ const PRODUCT = 'Snowflake';
 const MAX_RESPONSE = 64 * 1024 * 1024;
 /** Seconds after which Snowflake ends a statement. */
 const TIMEOUT_S = 120;
-const TOKEN_MINUTES = 50;
 const POLL_MS = 1_000;
 
 /** Rows of texts or `null`. */
@@ -47,12 +46,13 @@ export class SnowflakeClient {
   readonly #target: SnowflakeTarget;
   readonly #egress: Egress;
   readonly #clock: Clock;
-  #token: { value: string; until: number } | undefined;
+  readonly #bearer: SnowflakeBearer;
 
   constructor(target: SnowflakeTarget, egress: Egress, clock: Clock) {
     this.#target = target;
     this.#egress = egress;
     this.#clock = clock;
+    this.#bearer = new SnowflakeBearer(target.signIn, clock);
   }
 
   /**
@@ -102,13 +102,9 @@ export class SnowflakeClient {
   }
 
   async #send(method: string, path: string, signal: AbortSignal, body?: string): Promise<HttpResponse> {
-    const { signIn, origin } = this.#target;
+    const { origin } = this.#target;
     const headers = {
-      accept: 'application/json',
-      authorization: `Bearer ${await this.#bearer()}`,
-      'x-snowflake-authorization-token-type': signIn.kind === 'key' ? 'KEYPAIR_JWT' : 'PROGRAMMATIC_ACCESS_TOKEN',
-      // Required.
-      'user-agent': 'connector-frame/1.0',
+      ...(await this.#bearer.headers()),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const response = await send(
@@ -125,24 +121,6 @@ export class SnowflakeClient {
     );
     if (response.status === 200 || response.status === 202) return response;
     throw this.#failureOf(response);
-  }
-
-  async #bearer(): Promise<string> {
-    const { signIn } = this.#target;
-    if (signIn.kind === 'token') return signIn.token;
-    const now = this.#clock.now();
-    if (!this.#token || this.#token.until <= now) {
-      const seconds = Math.floor(now / 1_000);
-      const value = await new SignJWT()
-        .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
-        .setIssuer(signIn.issuer)
-        .setSubject(signIn.subject)
-        .setIssuedAt(seconds)
-        .setExpirationTime(seconds + TOKEN_MINUTES * 60 + 300)
-        .sign(signIn.key);
-      this.#token = { value, until: now + TOKEN_MINUTES * 60_000 };
-    }
-    return this.#token.value;
   }
 
   #failureOf(response: HttpResponse): Error {
