@@ -13,6 +13,7 @@ import { cidrEnrichment } from './cidr/index.js';
 import { crowdstrikeEventStreamInput } from './crowdstrike/index.js';
 import { csvTableEnrichment } from './csv-table/index.js';
 import { datadogAgentInput } from './datadog-agent/index.js';
+import { databendOutput } from './databend/index.js';
 import { databricksAuditInput, databricksOutput } from './databricks/index.js';
 import { datadogOutput } from './datadog/index.js';
 import { demoInput } from './demo/index.js';
@@ -132,6 +133,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:azure-data-explorer', azureDataExplorerOutput],
   ['input:splunk-hec', splunkHecInput],
   ['output:backblaze-b2', backblazeOutput],
+  ['output:databend', databendOutput],
   ['output:databricks-delta-table', databricksOutput],
   ['output:databricks-lakehouse', databricksOutput],
   ['output:databricks-lakewatch', databricksOutput],

@@ -133,6 +133,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:okta-systemlog': [{ settings: url('org_url', 'https') }],
   'output:cribl-http': [{ settings: (host, port) => ({ ingress_address: `https://${inUrl(host)}`, port }) }],
   'output:apache-doris': [{ settings: (host, port) => ({ endpoints: [`http://${inUrl(host)}:${port}`] }) }],
+  'output:databend': [{ settings: url('endpoint', 'http') }],
   'output:clickhouse': [{ settings: (host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) }) }],
   'output:timeplus': [{ settings: url('endpoint', 'http') }],
   'output:greptimedb': [{ settings: url('endpoint', 'http') }],

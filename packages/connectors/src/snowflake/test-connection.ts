@@ -96,7 +96,7 @@ export const testSnowflakeOutput = createSnowflakeTester(async (client, { databa
 
 /** Asks for the channel of the output, which opens none. */
 export const testStreamingOutput = createSnowflakeTester(
-  async (client, { database, schema }, settings, signal) => {
+  async (client: StreamingClient, { database, schema }, settings, signal) => {
     await client.committed({ database, schema, pipe: text(settings, 'pipe') ?? '' }, channelName(settings), signal);
     return passed('Signed in, and found the pipe');
   },
