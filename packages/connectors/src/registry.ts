@@ -29,6 +29,7 @@ import { githubWorkflowLogsInput } from './github-workflow-logs/index.js';
 import { githubAuditLogsInput } from './github/index.js';
 import { googleCloudPubSubInput } from './google-cloud-pubsub/index.js';
 import { googleCloudStorageInput, googleCloudStorageOutput } from './google-cloud-storage/index.js';
+import { googleDriveFilesInput } from './google-drive/index.js';
 import { greynoiseCommunityEnrichment } from './greynoise/index.js';
 import { httpLookupEnrichment } from './http-lookup/index.js';
 import { httpOutput } from './http/index.js';
@@ -107,6 +108,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:google-cloud-storage', googleCloudStorageInput],
   ['input:http-poll', httpPollInput],
   ['input:imap-mailbox', imapMailboxInput],
+  ['input:google-drive-files', googleDriveFilesInput],
   ['input:kafka', kafkaInput],
   ['input:logstash', logstashInput],
   ['input:monad-alerts', monadAlertsInput],

@@ -16,7 +16,10 @@ export interface ApiRequest {
   body?: string | Uint8Array;
 }
 
-export interface ApiOptions extends Pick<EgressInit, 'timeoutMs' | 'maxBytes' | 'stream' | 'repeatable' | 'overflow'> {
+export interface ApiOptions extends Pick<
+  EgressInit,
+  'timeoutMs' | 'maxBytes' | 'stream' | 'repeatable' | 'overflow' | 'redirect'
+> {
   signal: AbortSignal;
 }
 

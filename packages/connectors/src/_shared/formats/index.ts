@@ -10,8 +10,8 @@ export type { Found, Parser } from './parser.js';
 
 /** The formats in the catalog's `storage#/format_in`. */
 export const FORMATS = ['csv', 'delimited', 'json', 'jsonl', 'wsv'] as const;
-/** Formats that only definitions of types have: columns separated by `|`, and log files of the W3C. */
-export type Format = (typeof FORMATS)[number] | 'pipes' | 'w3c';
+/** Formats that only definitions of types have: columns separated by `|`, lines, and log files of the W3C. */
+export type Format = (typeof FORMATS)[number] | 'pipes' | 'text' | 'w3c';
 
 export interface FormatOptions {
   format: Format;
@@ -34,6 +34,7 @@ function parserOf({ format, columns, location }: FormatOptions): Parser {
   if (format === 'json') return new DocumentParser(path);
   if (format === 'jsonl') return createLineParser((line) => recordsOf(line, path));
   if (format === 'wsv') return createWhitespaceParser(columns);
+  if (format === 'text') return createLineParser((line) => [{ record: { message: line } }]);
   if (format === 'w3c') return createW3cParser();
   if (format === 'pipes') return new DelimitedParser(columns, '|');
   return format === 'csv' ? new DelimitedParser(columns, ',') : new DelimitedParser(columns);

@@ -1,6 +1,6 @@
 import { folderOf, isInLayout, type Layout } from './layout.js';
 import { isAfter } from './object-cursor.js';
-import type { Listed, Listing, ObjectStore } from './store.js';
+import type { Listed, Listing, ObjectSource } from './store.js';
 
 /** Maximum number of listed objects to hold until they are read. */
 const MAX_FOUND = 20_000;
@@ -21,7 +21,7 @@ export interface FoundObjects {
 }
 
 export interface ObjectFinderOptions {
-  store: ObjectStore;
+  store: ObjectSource;
   prefix: string;
   layout: Layout | undefined;
   matches: (key: string) => boolean;

@@ -6,7 +6,7 @@ import type { InputSettings } from './input-settings.js';
 import { PageBuilder } from './page-builder.js';
 import { ObjectCursor } from './object-cursor.js';
 import { ReadAhead } from './read-ahead.js';
-import { ObjectError, type Listed, type ObjectStore } from './store.js';
+import { ObjectError, type Listed, type ObjectSource } from './store.js';
 import { parseObject, type Parsed } from './parse-object.js';
 import { skipObject } from './skip-object.js';
 import { ContentError } from '../unpack.js';
@@ -27,7 +27,7 @@ const LONGEST_MS = 3_600_000;
 const QUIET_MS = 300_000;
 
 /** Reads the objects of a storage as they are written: each once, in order of their timestamps. */
-export const createObjectInput = (store: ObjectStore, settings: InputSettings, clock: Clock): PageInput =>
+export const createObjectInput = (store: ObjectSource, settings: InputSettings, clock: Clock): PageInput =>
   new ObjectInput(store, settings, clock);
 
 class ObjectInput implements PageInput {
@@ -40,11 +40,11 @@ class ObjectInput implements PageInput {
   /** Number of times an object was denied while others were not, by key. */
   readonly #denied = new Map<string, number>();
   #warnedNoRecords = false;
-  readonly #store: ObjectStore;
+  readonly #store: ObjectSource;
   readonly #settings: InputSettings;
   readonly #clock: Clock;
 
-  constructor(store: ObjectStore, settings: InputSettings, clock: Clock) {
+  constructor(store: ObjectSource, settings: InputSettings, clock: Clock) {
     this.#store = store;
     this.#settings = settings;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 import { readObject } from './read-object.js';
-import type { Listed, ObjectStore } from './store.js';
+import type { Listed, ObjectSource } from './store.js';
 
 const AHEAD = 8;
 /** Maximum bytes of an object to prefetch; larger ones are streamed in their turn. */
@@ -13,14 +13,14 @@ export class ReadAhead {
   readonly #fetched = new Map<number, Promise<Uint8Array[]>>();
   /** All objects before this index have been considered for prefetching. */
   #next = 0;
-  readonly #store: ObjectStore;
+  readonly #store: ObjectSource;
   readonly #objects: readonly Listed[];
   readonly #offsetOf: (object: Listed) => number;
   readonly #signal: AbortSignal;
 
   /** @param offsetOf returns the offset of the first byte to read */
   constructor(
-    store: ObjectStore,
+    store: ObjectSource,
     objects: readonly Listed[],
     offsetOf: (object: Listed) => number,
     signal: AbortSignal,

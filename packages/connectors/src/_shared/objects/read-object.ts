@@ -1,6 +1,6 @@
 import { ConnectorError, EgressError } from '@connector-frame/engine/connector-api';
 import { toNetworkError } from '../api/api-error.js';
-import { ObjectError, type Listed, type ObjectStore } from './store.js';
+import { ObjectError, type Listed, type ObjectSource } from './store.js';
 
 /** Maximum number of consecutive connections without progress. */
 const MAX_BREAKS = 3;
@@ -12,7 +12,7 @@ const MAX_BREAKS = 3;
  * @throws ObjectError, ConnectorError
  */
 export async function* readObject(
-  store: ObjectStore,
+  store: ObjectSource,
   object: Listed,
   signal: AbortSignal,
   from = 0,

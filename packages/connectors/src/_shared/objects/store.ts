@@ -29,8 +29,8 @@ export interface Listing {
   signal: AbortSignal;
 }
 
-/** Objects by their keys: a bucket or a container. */
-export interface ObjectStore {
+/** Objects that can be listed and read, by their keys. */
+export interface ObjectSource {
   /** The storage as named in messages. */
   readonly subject: Subject;
   /** Whether a listing can begin after a key. */
@@ -47,6 +47,10 @@ export interface ObjectStore {
    * @throws ObjectError, ConnectorError
    */
   open(object: Listed, offset: number, signal: AbortSignal): Promise<Response>;
+}
+
+/** Objects by their keys: a bucket or a container. */
+export interface ObjectStore extends ObjectSource {
   /**
    * Checks that the storage can be reached, before the first write.
    * @throws ConnectorError
