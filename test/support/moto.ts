@@ -49,7 +49,7 @@ export async function startMoto(): Promise<AwsWorld> {
     fetch(`${origin}/${path}`, {
       method: 'PUT',
       headers: { authorization: authorization('s3') },
-      ...(body && { body }),
+      ...(body && { body: typeof body === 'string' ? body : new Uint8Array(body) }),
     });
   return {
     origin,

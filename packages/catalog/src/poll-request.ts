@@ -50,7 +50,7 @@ export type PollAddress =
  */
 export interface PollListParameter {
   /** A list setting, the name of a list in `values`, `ids`, or templates. */
-  list: PollField | string | readonly PollTemplate[];
+  list: PollField | readonly PollTemplate[];
   join?: string;
   item?: PollTemplate;
 }
@@ -64,7 +64,7 @@ export type PollParameter = PollTemplate | number | boolean | readonly PollTempl
  */
 export interface PollCondition {
   /** A setting, or the name of one of `values`. */
-  field: PollField | string;
+  field: PollField;
   in?: readonly (string | number)[];
   empty?: true;
 }
@@ -76,12 +76,12 @@ export interface PollCondition {
 export interface PollOnly {
   path: PollPath;
   /** Keeps records with this value, or with one of this list. */
-  field?: PollField | string;
+  field?: PollField;
   /** Leaves out records with this value, or with one of this list. */
-  not?: PollField | string;
+  not?: PollField;
   /** Keep records with this number or a greater, or a smaller one. */
-  at_least?: PollField | string;
-  at_most?: PollField | string;
+  at_least?: PollField;
+  at_most?: PollField;
   /** Keeps records whose text ends with one of these. */
   ends?: readonly string[];
   /**

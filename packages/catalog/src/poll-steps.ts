@@ -16,7 +16,7 @@ export type PollEach =
       /** `only` keeps some entries, such as the one whose name is in a setting. */
       records: { path: PollPath; id: PollPath; only?: PollOnly | readonly PollOnly[] };
       /** List setting, or name of a list in `values`, that is used instead, unless it is empty. */
-      setting?: PollField | string;
+      setting?: PollField;
       page_size: number;
       pagination: PollPagination;
       /** Seconds for which the list is not read again. Default 0: it is read with each poll. */
@@ -24,7 +24,7 @@ export type PollEach =
       each?: PollEach;
     })
   /** The values of a list setting, or of one value. `id`: the ID of entries that are objects. */
-  | { setting: PollField | string; id?: PollPath }
+  | { setting: PollField; id?: PollPath }
   | { values: readonly string[] };
 
 /**

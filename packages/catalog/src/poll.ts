@@ -49,7 +49,7 @@ export interface PollRecordList {
    * `path`, or texts that don't begin with `/`, such as `login` or `{{each}}`, which delivered records
    * have.
    */
-  add?: Readonly<Record<string, PollPath | PollTemplate>>;
+  add?: Readonly<Record<string, PollTemplate>>;
   /** Properties whose texts are JSON objects: they are parsed. A text that is none stays as it is. */
   json?: readonly PollPath[];
   /** The vendor omits the list when it is empty. */

@@ -110,7 +110,7 @@ function checkDuration(path: string, unit: string | undefined, fields: Fields, p
   if ('format' in field && field.format === 'date-time')
     return add(pointer, `names ${path}, which is a time and no length of time`);
   const samples = 'examples' in field ? (field.examples ?? []) : [];
-  if (unit === undefined && (isNumber(fields, path) || samples.some((each) => /^\d+$/.test(String(each)))))
+  if (unit === undefined && (isNumber(fields, path) || samples.some((each) => /^\d+$/.test(each))))
     add(pointer, `names ${path}, which is a plain number: add "unit"`);
 }
 

@@ -52,6 +52,7 @@ type Decoded = ReturnType<typeof decode> & {
 
 function recordOf(answer: Answer): DataRecord {
   const { name, type } = answer;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's types leave out what only some records have
   const { ttl, class: kind, data } = answer as { ttl?: number; class?: string; data?: unknown };
   return { name, type, class: kind, ttl, data: valueOf(data) };
 }

@@ -47,7 +47,10 @@ export const frameStreams = (portField: string): Protocol => ({
         else if (control.type === START) {
           requireDnstap(control.contentTypes);
           started = true;
-        } else if (control.type === STOP) return yield { lines: [], reply: frameOf(FINISH) };
+        } else if (control.type === STOP) {
+          yield { lines: [], reply: frameOf(FINISH) };
+          return;
+        }
         continue;
       }
       if (!started) throw new ProtocolError('It has sent data before it started a stream.');

@@ -25,7 +25,7 @@ const egress: Egress = {
     if (url.hostname === 'oauth2.googleapis.com')
       return Promise.resolve(Response.json({ access_token: 'token', expires_in: 3599 }));
     const verb = url.pathname.split(':')[1] ?? '';
-    requests.push({ verb, body: JSON.parse(String(init?.body)) as Record<string, unknown> });
+    requests.push({ verb, body: JSON.parse(String(init?.body)) });
     if (verb !== 'pull') return Promise.resolve(Response.json({}));
     const messages = available.splice(0).map((n) => ({ ackId: `ack-${n}`, message: { data: btoa(`{"n":"${n}"}`) } }));
     return Promise.resolve(Response.json(messages.length > 0 ? { receivedMessages: messages } : {}));
@@ -79,7 +79,8 @@ test('extends the deadline while the records are on their way', async () => {
 test('acknowledges a stored page after a restart, and one that was not stored never', async () => {
   let stored: Page | undefined;
   for await (const page of open().pages(undefined, signal)) {
-    stored = JSON.parse(JSON.stringify(page)) as Page;
+    const kept: Page = JSON.parse(JSON.stringify(page));
+    stored = kept;
     break;
   }
   expect(verbs()).not.toContain('acknowledge');

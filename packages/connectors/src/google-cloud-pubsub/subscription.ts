@@ -89,7 +89,7 @@ export class Subscription {
     if (ackId === undefined || message === undefined) throw toConnectorError(unexpected(this.#client.subject));
     const metadata = (['attributes', 'messageId', 'publishTime', 'orderingKey'] as const).flatMap((name) => {
       const value = at(message, name);
-      return value === undefined || value === '' ? [] : [[NAMES[name], value as string] as const];
+      return value === undefined || value === '' ? [] : [[NAMES[name], String(value)] as const];
     });
     const payload = Buffer.from(text(message, 'data') ?? '', 'base64');
     return { ackId, record: withMetadata(toFields(payload), metadata) };

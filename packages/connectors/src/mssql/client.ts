@@ -169,7 +169,7 @@ function toJson(value: unknown): JsonValue {
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
   if (value instanceof Date) return value.toISOString();
-  return String(value);
+  return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
 }
 
 /** Converts errors of the client to errors without the server's text. */

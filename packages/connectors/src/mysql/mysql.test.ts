@@ -78,19 +78,21 @@ test('reads every row once, whatever its types', async () => {
       '2026-01-02', x'deadbeef', '{"n": 1}', true, NULL)`);
   const reader = new Reader(input());
   const [record] = await reader.pass();
-  expect(Object.entries(record ?? {})).toEqual(
-    Object.entries({ _schema: 'shop', _table: 't', id: '18446744073709551615', small: -1 }).concat([
-      ['exact', '12345678901234567890.50000000000000000000'],
-      ['f', 0.5],
-      ['at', '2026-01-02T03:04:05.000001+00:00'],
-      ['local_time', '2026-01-02T03:04:05'],
-      ['day', '2026-01-02'],
-      ['raw', '0xdeadbeef'],
-      ['j', { n: 1 }],
-      ['yes', 1],
-      ['none', null],
-    ] as never),
-  );
+  expect(Object.entries(record ?? {})).toEqual([
+    ['_schema', 'shop'],
+    ['_table', 't'],
+    ['id', '18446744073709551615'],
+    ['small', -1],
+    ['exact', '12345678901234567890.50000000000000000000'],
+    ['f', 0.5],
+    ['at', '2026-01-02T03:04:05.000001+00:00'],
+    ['local_time', '2026-01-02T03:04:05'],
+    ['day', '2026-01-02'],
+    ['raw', '0xdeadbeef'],
+    ['j', { n: 1 }],
+    ['yes', 1],
+    ['none', null],
+  ]);
   expect(await reader.pass()).toEqual([]);
 });
 

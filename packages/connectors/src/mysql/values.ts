@@ -24,7 +24,7 @@ export function toJson(value: unknown, field: FieldPacket & { extendedFormat?: u
   if (value === null || value === undefined) return null;
   if (Buffer.isBuffer(value)) return `0x${value.toString('hex')}`;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  if (typeof value !== 'string') return String(value);
+  if (typeof value !== 'string') return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
   // JSON columns of MariaDB are texts with a note.
   if (type === Types.JSON || field.extendedFormat === 'json' || numeric.has(type)) return parsed(value);
   if (type === Types.TIMESTAMP) return value.startsWith('0000') ? value : `${value.replace(' ', 'T')}+00:00`;

@@ -84,5 +84,6 @@ export const openRedshift =
 
 function toJson(value: unknown): JsonValue {
   if (value === null || value === undefined) return null;
-  return typeof value === 'boolean' || typeof value === 'number' ? value : String(value);
+  if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string') return value;
+  return JSON.stringify(value);
 }

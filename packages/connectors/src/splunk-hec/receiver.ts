@@ -66,6 +66,7 @@ function endpointOf({ path }: RequestHead): Endpoint {
     '',
   ];
   if (name === '') throw new RequestError(404, 'Not found. Send events to /services/collector below this address.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pattern allows nothing else
   return name as Endpoint;
 }
 
@@ -116,13 +117,14 @@ function rawLines(body: Buffer, { query }: RequestHead): string[] {
   return lines.map((event) => JSON.stringify({ ...metadata, event }));
 }
 
+const isId = (value: unknown): value is number => Number.isSafeInteger(value);
+
 /** @throws RequestError */
 function acksIn(body: Buffer): number[] {
   try {
     const sent: unknown = JSON.parse(body.toString('utf8'));
     const acks = isRecord(sent) ? sent['acks'] : undefined;
-    if (Array.isArray(acks) && acks.length <= MAX_LINES && acks.every((each) => Number.isSafeInteger(each)))
-      return acks as number[];
+    if (Array.isArray(acks) && acks.length <= MAX_LINES && acks.every(isId)) return acks;
   } catch {
     // Reported below.
   }

@@ -80,7 +80,10 @@ test.each(polled)("%s: has its id and time in the vendor's fields", (_id, type, 
   for (const record of recordsOf(type, 20)) {
     for (const pointer of [id ?? []].flat()) expect(at(record, pointer)).toEqual(expect.anything());
     if (time === undefined) continue;
-    const value = at(record, time);
+    const value = [time]
+      .flat()
+      .map((path) => at(record, path))
+      .find((each) => each !== undefined);
     const read = parseTime(value, form) ?? Number.NaN;
     const isDay = form === 'date' || (form?.includes('%') === true && !/%[HI]/.test(form));
     expect(Math.abs(read - AT)).toBeLessThan(isDay ? 86_400_000 : 2_000);

@@ -9,12 +9,13 @@ import { vectorOutput } from './index.js';
 const PUSH = '/vector.Vector/PushEvents';
 const HEALTH = '/vector.Vector/HealthCheck';
 // The messages of proto/vector/vector.proto and lib/vector-core/proto/event.proto, as field numbers.
+const mapOf = (type: string): protobuf.IMapField => ({ keyType: 'string', type, id: 1 });
 const root = protobuf.Root.fromJSON({
   nested: {
     Request: { fields: { events: { rule: 'repeated', type: 'Wrapper', id: 1 } } },
     Wrapper: { fields: { log: { type: 'Log', id: 1 } } },
     Log: { fields: { value: { type: 'Value', id: 2 } } },
-    Map: { fields: { fields: { keyType: 'string', type: 'Value', id: 1 } } },
+    Map: { fields: { fields: mapOf('Value') } },
     List: { fields: { items: { rule: 'repeated', type: 'Value', id: 1 } } },
     Value: {
       oneofs: { kind: { oneof: ['bytes', 'integer', 'float', 'boolean', 'map', 'array', 'nothing'] } },

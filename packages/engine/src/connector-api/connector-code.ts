@@ -72,7 +72,7 @@ export type CreateEnrichment = (config: ConnectorConfig, context: ConnectorConte
 export interface ReceiverContext extends Pick<ConnectorContext, 'type' | 'egress'> {
   clock: Pick<Clock, 'now'>;
   /** Returns whether a text is the connector's own token, in constant time. */
-  isToken(text: string): boolean;
+  isToken: (text: string) => boolean;
 }
 
 /**

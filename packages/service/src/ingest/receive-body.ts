@@ -113,7 +113,8 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
 
 function packingOf(encoding: string): Packing | undefined {
   const [, name = ''] = /^(?:x-)?(gzip|deflate)$/i.exec(encoding) ?? [];
-  return Object.hasOwn(UNPACK, name.toLowerCase()) ? (name.toLowerCase() as Packing) : undefined;
+  const packing = name.toLowerCase();
+  return packing === 'gzip' || packing === 'deflate' ? packing : undefined;
 }
 
 async function unpack(packing: Packing, wire: Buffer, max: number): Promise<Buffer> {

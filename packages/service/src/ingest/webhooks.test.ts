@@ -24,7 +24,7 @@ const egress: Egress = {
     return answer();
   },
   connect: () => Promise.reject(new Error('not used')),
-} as Egress;
+};
 
 let listener: IngestListener;
 beforeAll(async () => {

@@ -36,6 +36,7 @@ export async function joinServer<S extends SharedServer>(
   const key = `${at.host} ${at.port}`;
   await serialize(key, async () => {
     // A port belongs to one connector, so its server has the class that this connector creates.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the reason above
     const known = servers.get(key) as S | undefined;
     const server = known ?? create();
     configure(server);

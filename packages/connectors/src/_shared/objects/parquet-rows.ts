@@ -45,7 +45,7 @@ function fileOf(store: ObjectStore, object: Listed, signal: AbortSignal): AsyncB
         kept = { start, bytes: await bytesBetween(store, object, start, end, signal) };
       const { buffer, byteOffset } = kept.bytes;
       const from = byteOffset + start - kept.start;
-      return buffer.slice(from, from + end - start) as ArrayBuffer;
+      return new Uint8Array(buffer).slice(from, from + end - start).buffer;
     },
   };
 }

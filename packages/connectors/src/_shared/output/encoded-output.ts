@@ -12,9 +12,9 @@ export interface EncodedRecords<Body> {
 
 export interface EncodedOutputOptions<Body> extends Pick<Output, 'ordering' | 'open' | 'close'> {
   batching: Batching;
-  encode(batch: Batch): EncodedRecords<Body>;
+  encode: (batch: Batch) => EncodedRecords<Body>;
   /** Sends a request. @throws ConnectorError */
-  send(body: Body, indexes: readonly number[], signal: AbortSignal): Promise<PartResult>;
+  send: (body: Body, indexes: readonly number[], signal: AbortSignal) => Promise<PartResult>;
 }
 
 /** Creates an output that writes each batch with one request, without the records it can't encode. */

@@ -3,12 +3,12 @@ import type { PollStream } from '@connector-frame/catalog';
 import { data, open, records, streamed, upTo } from '../../../../../test/support/poll-acme.js';
 import type { Received, Reply } from '../../../../../test/support/vendor.js';
 
-const acknowledge: PollStream['acknowledge'] = {
+const acknowledge = {
   path: '/events/{{id}}/read',
   method: 'PUT',
   body: { status: 'read' },
   when: { field: '/settings/acknowledge' },
-};
+} satisfies PollStream['acknowledge'];
 const PAGE = 2;
 
 /** Acme's events, its answers to acknowledgements, and which were sent. */

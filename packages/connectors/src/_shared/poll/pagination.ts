@@ -45,7 +45,7 @@ export function pageCall(
       return withParameter(withParameter(first, parameter, index), end, index + pageSize);
     }
     if (from === undefined) return first;
-    const isJson = isNumber || ('json' in pagination && pagination.json === true);
+    const isJson = isNumber || ('json' in pagination && pagination.json);
     return {
       ...withParameter(first, parameter, isJson ? parsed(from) : from),
       ...(!isNumber && { continued: true }),

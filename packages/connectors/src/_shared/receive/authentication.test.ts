@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createSenderCheck } from './authentication.js';
 
 const clock = { time: 1_531_420_618_000, now: () => clock.time };
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only what the checks use
 const context = { clock, isToken: () => false } as unknown as ReceiverContext;
 const head = (headers: Record<string, string>): RequestHead => ({
   method: 'POST',

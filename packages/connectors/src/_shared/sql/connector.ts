@@ -35,20 +35,20 @@ export interface SqlTarget<Database> {
 
 /** What connects to a product. */
 export interface SqlClient<Database> {
-  readTarget(config: TesterConfig): SqlTarget<Database> | Failure;
-  open(database: Database, egress: Egress, signal: AbortSignal, limits: SessionLimits): Promise<SqlSession>;
+  readTarget: (config: TesterConfig) => SqlTarget<Database> | Failure;
+  open: (database: Database, egress: Egress, signal: AbortSignal, limits: SessionLimits) => Promise<SqlSession>;
 }
 
 export interface SqlInputProduct<Database> extends SqlClient<Database> {
   dialect: InputDialect;
   /** Returns the schemas to read, and the field that selects them. Empty: all. */
-  schemas(config: TesterConfig): { names: readonly string[]; field: string };
+  schemas: (config: TesterConfig) => { names: readonly string[]; field: string };
 }
 
 export interface SqlOutputProduct<Database> extends SqlClient<Database> {
   dialect: OutputDialect;
   /** Returns the schema to write to. */
-  schema(config: TesterConfig): string;
+  schema: (config: TesterConfig) => string;
 }
 
 /** Creates an input that reads the new rows of tables. */

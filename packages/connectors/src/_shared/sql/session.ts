@@ -77,3 +77,9 @@ export function rowFailureOf(error: unknown): string | undefined {
 /** Converts a result to one object per row. */
 export const objectsOf = ({ columns, rows }: SqlResult): Record<string, JsonValue>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null])));
+
+/** Returns a value that the server's catalog always has, such as a name, as text. */
+export function nameIn(row: Readonly<Record<string, JsonValue>>, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '');
+}

@@ -29,7 +29,7 @@ export interface TableInputOptions {
   schemas: readonly string[];
   lookbackMinutes: number;
   clock: Clock;
-  open(signal: AbortSignal): Promise<SqlSession>;
+  open: (signal: AbortSignal) => Promise<SqlSession>;
 }
 
 /**
@@ -102,7 +102,7 @@ export function createTableInput(options: TableInputOptions): PageInput {
         try {
           const { value, done } = await each.pages.next();
           if (done) continue;
-          yield value as Page;
+          yield value;
           rest.push(each);
         } catch (error) {
           if (!isOfTable(error)) throw error;

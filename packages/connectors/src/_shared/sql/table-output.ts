@@ -10,7 +10,7 @@ import { parseExact } from '../exact-json.js';
 import { toRetry, writeParts, type PartResult } from '../output/split-batch.js';
 import { at } from '../read.js';
 import { toSqlConnectorError } from './errors.js';
-import { objectsOf, rowFailureOf, SqlError, type SqlSession, type SqlValue } from './session.js';
+import { nameIn, objectsOf, rowFailureOf, SqlError, type SqlSession, type SqlValue } from './session.js';
 
 /** The column that takes the whole record as JSON, if the table has it. */
 export const RECORD_COLUMN = '_record';
@@ -56,7 +56,7 @@ export interface TableOutputOptions {
   dialect: OutputDialect;
   schema: string;
   table: string;
-  open(signal: AbortSignal): Promise<SqlSession>;
+  open: (signal: AbortSignal) => Promise<SqlSession>;
 }
 
 interface OpenTable {
@@ -136,7 +136,8 @@ export function createTableOutput({ dialect, schema, table, open: openSession }:
         filled.map((column): SqlValue => {
           if (column.name === RECORD_COLUMN) return batch.lines[index] ?? '{}';
           if (column.name === ID_COLUMN) return batch.recordId(index);
-          const value = at(parsed[index], column.name) as JsonValue;
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a property of parsed JSON
+          const value = (at(parsed[index], column.name) ?? null) as JsonValue;
           return value === null ? null : dialect.toValue(value, column);
         }),
       );
@@ -195,8 +196,8 @@ export async function readColumns(
   table: string,
 ): Promise<OutputColumn[]> {
   return objectsOf(await session.query(dialect.columns, [schema, table])).map((row) => ({
-    name: String(row['column_name']),
-    type: String(row['type_name']).toLowerCase(),
+    name: nameIn(row, 'column_name'),
+    type: nameIn(row, 'type_name').toLowerCase(),
   }));
 }
 

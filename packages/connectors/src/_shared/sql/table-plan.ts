@@ -1,6 +1,6 @@
 import { isRecord } from '@connector-frame/engine/connector-api';
 import { at, text } from '../read.js';
-import { objectsOf, type SqlSession, type SqlValue } from './session.js';
+import { nameIn, objectsOf, type SqlSession, type SqlValue } from './session.js';
 
 /** How the values of a column are read as text, and compared with such a text. */
 export interface ColumnType {
@@ -204,14 +204,14 @@ async function readTables(
 ): Promise<Table[]> {
   const tables = new Map<string, Table>();
   for (const row of objectsOf(await session.query(dialect.columns(where), values))) {
-    const [schema, name] = [String(row['schema_name']), String(row['table_name'])];
+    const [schema, name] = [nameIn(row, 'schema_name'), nameIn(row, 'table_name')];
     const key = JSON.stringify([schema, name]);
     const table = tables.get(key) ?? { schema, name, columns: [] };
     tables.set(key, table);
     table.columns.push({
-      name: String(row['column_name']),
-      typeName: String(row['type_name']).toLowerCase(),
-      type: dialect.columnType(String(row['type_name']).toLowerCase()),
+      name: nameIn(row, 'column_name'),
+      typeName: nameIn(row, 'type_name').toLowerCase(),
+      type: dialect.columnType(nameIn(row, 'type_name').toLowerCase()),
       inKey: Number(row['in_key']) === 1,
     });
   }
