@@ -30,6 +30,8 @@ export interface FakeAws extends AwsWorld {
   requests: readonly Received[];
   /** Ends the visibility timeout of all messages. */
   expire(queueUrl: string): void;
+  /** Returns the bodies of the messages of a queue. */
+  bodies(queueUrl: string): string[];
   /** Objects that may not be read. */
   denied: Set<string>;
   /** Actions that fail with a code, once per entry. */
@@ -76,6 +78,21 @@ export async function startFakeAws(): Promise<FakeAws> {
           Attributes: { ApproximateReceiveCount: String(times) },
         }));
         return { body: Messages.length > 0 ? { Messages } : {} };
+      }
+      case 'SendMessageBatch': {
+        const entries: { Id: string; MessageBody: string; MessageDeduplicationId?: string }[] = body['Entries'];
+        if (entries.length === 0) return error('EmptyBatchRequest');
+        if (entries.length > 10) return error('TooManyEntriesInBatchRequest');
+        const faultOf = ({ MessageBody }: { MessageBody: string }) =>
+          ['poison', 'busy'].find((word) => MessageBody.includes(word));
+        const good = entries.filter((entry) => faultOf(entry) === undefined);
+        for (const { MessageBody, MessageDeduplicationId: id = randomUUID() } of good)
+          if (!queue.some((message) => message.id === id))
+            queue.push({ id, body: MessageBody, handle: '', hidden: false, times: 0 });
+        const Failed = entries
+          .filter((entry) => faultOf(entry) !== undefined)
+          .map((entry) => ({ Id: entry.Id, SenderFault: faultOf(entry) === 'poison', Code: 'InvalidMessageContents' }));
+        return { body: { Successful: good.map(({ Id }) => ({ Id, MessageId: randomUUID() })), Failed } };
       }
       case 'DeleteMessageBatch':
         for (const { ReceiptHandle } of body['Entries'])
@@ -150,6 +167,7 @@ export async function startFakeAws(): Promise<FakeAws> {
     expire(url) {
       for (const message of queueOf(url) ?? []) message.hidden = false;
     },
+    bodies: (url) => (queueOf(url) ?? []).map(({ body }) => body),
     put: (bucket, key, content) => {
       objects.set(`/${bucket}/${key}`, Buffer.from(content));
       return Promise.resolve();

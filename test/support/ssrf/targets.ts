@@ -173,6 +173,8 @@ const ROLE = 'arn:aws:iam::123456789012:role/Log';
 const keys = { access_key: 'AKIAIOSFODNN7EXAMPLE', secret_key: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
 const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'input:s3': { secrets: keys },
+  'output:aws-security-lake': { settings: { role_arn: ROLE } },
+  'output:aws-sqs': { settings: { role_arn: ROLE } },
   'input:aws-redshift-audit-logs': { settings: { role_arn: ROLE } },
   'input:aws-sqs': { settings: { role_arn: ROLE } },
   'input:aws-sqs-s3': { settings: { role_arn: ROLE } },

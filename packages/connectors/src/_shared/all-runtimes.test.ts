@@ -9,6 +9,7 @@ import {
   withoutCertificates,
   withPrivateKeys,
 } from '../../../../test/support/declared-fields.js';
+import { awsRoles as aws } from '../../../../test/support/aws-roles.js';
 import { attempt, hurriedClock, noted } from '../../../../test/support/output-attempt.js';
 import { createEgress } from '@connector-frame/engine/egress';
 import { registry } from '../registry.js';
@@ -53,7 +54,7 @@ test.each(outputs)(
       config.secrets = withPrivateKeys(config.secrets);
       // Snowflake's output inserts without a stage.
       delete config.settings['stage'];
-      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues });
+      const output = create(config, { type, egress, clock: hurriedClock(), filesFolder, keyValues, aws });
       const { failure } = await attempt(output, noted(1));
       if (local.has(name)) expect(failure).toBeUndefined();
       else expect(failure).toMatchObject({ code: 'egress_refused', kind: 'permanent' });

@@ -10,6 +10,7 @@ import {
 } from '@connector-frame/engine/connector-api';
 import type { Failure } from '../_shared/connection-test/outcome.js';
 import type { AwsEndpoint } from '../_shared/aws/endpoint.js';
+import type { AwsFields } from '../_shared/aws/failures.js';
 import { KeySource } from '../_shared/aws/key-source.js';
 import { readBucketConfig } from './config.js';
 import { S3_FIELDS } from './error-responses.js';
@@ -30,11 +31,12 @@ export async function openBucket(
   config: TesterConfig,
   { egress, aws: roles }: Pick<TesterContext, 'egress' | 'aws'>,
   endpoint: AwsEndpoint,
+  fields: AwsFields = S3_FIELDS,
 ): Promise<Bucket | Failure> {
   const bucketConfig = readBucketConfig(config, endpoint);
   if ('ok' in bucketConfig) return bucketConfig;
   const { url, region, verifyTls, signIn } = bucketConfig;
-  const source = new KeySource(signIn, { egress, now: () => systemClock.now(), endpoint, roles, fields: S3_FIELDS });
+  const source = new KeySource(signIn, { egress, now: () => systemClock.now(), endpoint, roles, fields });
   const keys = await source.get();
   return 'ok' in keys ? keys : { url, region, verifyTls, keys };
 }

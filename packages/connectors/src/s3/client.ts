@@ -12,6 +12,7 @@ import { retryAfter } from '../_shared/output/failures.js';
 import { toConnectorError, toNetworkError } from '../_shared/api/api-error.js';
 import { failureOfResponse, S3_FIELDS } from './error-responses.js';
 import type { AwsEndpoint } from '../_shared/aws/endpoint.js';
+import type { AwsFields } from '../_shared/aws/failures.js';
 import { KeySource } from '../_shared/aws/key-source.js';
 import { request, type RequestOptions } from './bucket.js';
 import { readBucketConfig, type BucketConfig } from './config.js';
@@ -31,6 +32,8 @@ export interface ClientOptions {
   endpoint: AwsEndpoint;
   /** The service's own identity. Absent: it has none. */
   roles?: AwsRoles | undefined;
+  /** Fields that failures are reported at. Default: those of S3. */
+  fields?: AwsFields | undefined;
   /** Default: the keys that the configuration says. */
   keys?: KeySource;
 }
@@ -69,7 +72,7 @@ export class BucketClient {
         signingNow: () => Date.now(),
         endpoint,
         roles,
-        fields: S3_FIELDS,
+        fields: options.fields ?? S3_FIELDS,
       });
     const problem = this.#keys.problem();
     if (problem) throw invalidConfig(problem);

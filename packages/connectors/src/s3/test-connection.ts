@@ -5,6 +5,7 @@ import { text } from '../_shared/read.js';
 import type { Tester } from '@connector-frame/engine/connector-api';
 import { failureOfResponse } from './error-responses.js';
 import { openBucket, request } from './bucket.js';
+import type { AwsFields } from '../_shared/aws/failures.js';
 import { awsEndpoint } from '../_shared/aws/endpoint.js';
 import { storage } from './config.js';
 import { element } from '../_shared/xml-elements.js';
@@ -45,9 +46,9 @@ export function createS3InputTester(subject: Subject = storage, endpoint = awsEn
  * write permission but leaves no object.
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateMultipartUpload.html
  */
-export function createS3OutputTester(subject: Subject = storage, endpoint = awsEndpoint): Tester {
+export function createS3OutputTester(subject: Subject = storage, endpoint = awsEndpoint, fields?: AwsFields): Tester {
   return createTester(subject, async (config, context) => {
-    const bucket = await openBucket(config, context, endpoint);
+    const bucket = await openBucket(config, context, endpoint, fields);
     if ('ok' in bucket) return bucket;
     const { egress } = context;
     const folder = (text(config.settings, 'prefix') ?? '').replace(/^\/+|\/+$/g, '');
