@@ -120,6 +120,8 @@ export interface PollDefinition {
   /** Setting with a cron schedule in UTC, used instead of `interval_seconds`. */
   schedule?: PollField;
   rate?: PollRate;
+  /** Optional settings and secrets that are not supported: a filled one is an error, not ignored. */
+  unsupported?: readonly PollField[];
   /** What responses mean, in addition to the rules of a request. */
   responses?: readonly PollResponseRule[];
   streams: readonly PollStream[];

@@ -57,6 +57,8 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
     'names /secrets/none, which is no field',
   ],
   ['/poll/authentication/secret', '/settings/mode', '/poll/authentication/secret', 'must be the pointer of a secret'],
+  ['/poll/unsupported', ['/settings/mode'], '/poll/unsupported/0', 'which is always filled'],
+  ['/poll/unsupported', ['/settings/none'], '/poll/unsupported/0', 'which is no field'],
   ['/poll/interval_seconds', 1, '/poll/interval_seconds', 'must be a whole number from 10'],
   ['/poll/rate/throttled/0/status', '403', '/poll/rate/throttled/0/status', 'must be a whole number'],
   [`${stream}/path`, 'events', `${stream}/path`, 'must be a path that begins with "/"'],

@@ -6,7 +6,7 @@ import type { ConnectorTypeData, PollDefinition, PollStream } from '../types.js'
 import { checkAddresses, checkListSettings, isAddress, valuesOfChoice } from './check-poll-fields.js';
 import { checkAuthentication } from './check-poll-authentication.js';
 import { checkConditions } from './check-poll-condition.js';
-import { checkConnection } from './check-poll-connection.js';
+import { checkConnection, checkUnsupported } from './check-poll-connection.js';
 import { checkRecords, checkRequest } from './check-poll-request.js';
 import { checkStream } from './check-poll-stream.js';
 import { checkValues } from './check-poll-values.js';
@@ -92,6 +92,7 @@ function checkFields(data: ConnectorTypeData, poll: PollDefinition, add: Add): v
   checkListSettings(poll, fields, add);
   checkValues(poll, fields, add);
   checkConnection(fields, add);
+  checkUnsupported(poll, fields, add);
   checkConditions(poll, fields, add);
   checkAuthentication(
     poll.authentication,

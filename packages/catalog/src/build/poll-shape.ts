@@ -1,7 +1,7 @@
 /** Shape of `poll` in a type file: the keys defined in `src/poll.ts` and the values each takes. */
 import { authenticationShape } from './poll-authentication-shape.js';
 import { cursor, pagination } from './poll-pages-shape.js';
-import { path, setting, template } from './poll-primitives.js';
+import { field, path, setting, template } from './poll-primitives.js';
 import { address, only, recordList, request, when } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
 import { acknowledge, detail, each, job } from './poll-steps-shape.js';
@@ -61,6 +61,7 @@ export const pollShape = object(
     interval_seconds: secondsFrom(10, 86_400),
     schedule: setting,
     rate,
+    unsupported: list(field),
     responses,
   },
 );

@@ -29,6 +29,7 @@ import type { Authentication, Credentials, Grant, GrantResponse, Outgoing } from
 import type { Values } from './template.js';
 import { readZone } from './time-zone.js';
 import { readTls } from './tls.js';
+import { rejectUnsupported } from './unsupported.js';
 import { VendorClock } from './vendor-clock.js';
 
 export interface PollResponse {
@@ -82,6 +83,7 @@ export class PollClient {
     this.#options = options;
     const { type, poll, config, egress, clock } = options;
     this.vendorClock = new VendorClock(clock);
+    rejectUnsupported(poll, config);
     const connected = connectedAccount(type, options.tokens);
     const method = connected ? undefined : selectedMethod(poll.authentication, config);
     const address = addressField(poll.base_url);

@@ -41,6 +41,18 @@ describe('streams', () => {
   });
 });
 
+test.each<[value: unknown, isAccepted: boolean]>([
+  ['x', false],
+  [true, false],
+  ['', true],
+  [false, true],
+  [undefined, true],
+])('a setting that is not supported may not be filled: %j', async (value, isAccepted) => {
+  const opening = open({ unsupported: ['/settings/extra'] }, () => data(), { settings: { extra: value } });
+  if (isAccepted) await opening;
+  else await expect(opening).rejects.toMatchObject({ code: 'invalid_config', kind: 'permanent' });
+});
+
 describe('limits', () => {
   test('sends no request until a used-up quota resets', async () => {
     const rate = { remaining: 'x-left', reset: 'x-reset', reset_form: 'seconds' as const };

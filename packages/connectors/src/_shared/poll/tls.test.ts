@@ -47,6 +47,7 @@ test.each([
   ['checks are off', { verify_ssl: false }],
   ['checks are off, by another name', { verify_certificate: false }],
   ['checks are off, by a third name', { use_ssl: false }],
+  ['its authority is trusted, by another name', { ca_certificate_file_parsed_into_base64_string: certificate.cert }],
   ['its authority is trusted', { ca_certificate_file: certificate.cert }],
   ['its authority is trusted, in Base64', { ca_certificate_file: Buffer.from(certificate.cert).toString('base64') }],
 ])('reads from a server with its own certificate if %s', async (_name, settings) => {
