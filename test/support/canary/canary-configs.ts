@@ -107,10 +107,13 @@ function withCanaries(
   const { required = [] } = type.config.settings;
   for (const field of ['entra_service_principal_auth', 'proxy_url', 'role_arn', 'rate_limit'])
     if (!required.includes(field)) delete settings[field];
+  const unsupported = new Set(type.poll?.unsupported);
+  for (const field of Object.keys(settings)) if (unsupported.has(`/settings/${field}`)) delete settings[field];
   delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
   for (const [field, given] of Object.entries(example.secrets)) {
+    if (unsupported.has(`/secrets/${field}`)) continue;
     const path = `${name} ${field}`;
     const schema = type.config.secrets.properties[field];
     const format = schema && 'format' in schema ? schema.format : undefined;
