@@ -59,7 +59,10 @@ export function withoutCertificates(settings: Record<string, unknown>): Record<s
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** Replaces the example of a service account's key file: it contains no key. */
+/** Replaces the example of a JSON file with credentials, of a service account or an app: it has none. */
 export function replaceKeyFiles({ secrets }: ConnectorConfig): void {
-  for (const name of ['credentials_json', 'credentials']) if (name in secrets) secrets[name] = generateServiceAccount();
+  const account = JSON.parse(generateServiceAccount()) as object;
+  const app = { tenant_id: 'acme', client_id: 'app-1', client_secret: 'secret-1' };
+  for (const name of ['credentials_json', 'credentials'])
+    if (name in secrets) secrets[name] = JSON.stringify({ ...account, ...app });
 }

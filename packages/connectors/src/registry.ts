@@ -39,6 +39,7 @@ import { influxOutput } from './influxdb/index.js';
 import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
 import { logstashInput } from './logstash/index.js';
+import { sharePointFilesInput } from './microsoft-sharepoint/index.js';
 import { monadAlertsInput } from './monad-alerts/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
@@ -118,6 +119,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],
   ['input:microsoft-azure-vnet-flow-logs', azureVnetFlowLogsInput],
+  ['input:microsoft-sharepoint-files', sharePointFilesInput],
   ['input:mqtt', mqttInput],
   ['input:mssql', mssqlInput],
   ['input:mysql', mysqlInput],

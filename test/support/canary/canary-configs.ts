@@ -125,6 +125,10 @@ function withCanaries(
       const key = isRsa ? rsaKey : pem.key;
       config.secrets[field] = isKey ? key : pem.cert;
       if (isKey) secrets[path] = key.split('\n')[1] ?? '';
+    } else if (name === 'input:microsoft-sharepoint-files') {
+      secrets[path] = canaryFor(made, undefined);
+      const app = { tenant_id: 'acme', client_id: 'app-1', client_secret: secrets[path] };
+      config.secrets[field] = JSON.stringify({ auth_type: 'Service', ...app });
     } else if (format === 'json') {
       const file = String(google.config.secrets['credentials_json']);
       config.secrets[field] = file;
