@@ -1,5 +1,6 @@
 import type { ConnectorCode } from '@connector-frame/engine/connector-api';
 import { azureDataExplorerOutput } from './azure-data-explorer/index.js';
+import { dynamoDbOutput } from './amazon-dynamodb/index.js';
 import { securityLakeOutput } from './aws-security-lake/index.js';
 import { sqsOutput } from './aws-sqs/index.js';
 import { azureEventHubsInput } from './azure-event-hubs/index.js';
@@ -138,6 +139,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['output:azure-blob-storage', azureBlobStorageOutput],
   ['output:azure-data-explorer', azureDataExplorerOutput],
   ['input:splunk-hec', splunkHecInput],
+  ['output:amazon-dynamodb', dynamoDbOutput],
   ['output:aws-security-lake', securityLakeOutput],
   ['output:aws-sqs', sqsOutput],
   ['output:backblaze-b2', backblazeOutput],

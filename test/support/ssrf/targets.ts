@@ -136,6 +136,7 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:databend': [{ settings: url('endpoint', 'http') }],
   'output:clickhouse': [{ settings: (host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) }) }],
   'output:timeplus': [{ settings: url('endpoint', 'http') }],
+  'output:amazon-dynamodb': [{ settings: url('dynamodb_endpoint', 'http') }],
   'output:greptimedb': [{ settings: url('endpoint', 'http') }],
   'output:http': [{ settings: url('endpoint', 'http') }],
   'enrichment:http-lookup': [{ settings: (host, port) => ({ url: `http://${inUrl(host)}:${port}/{key}` }) }],
