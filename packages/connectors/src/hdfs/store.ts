@@ -90,7 +90,8 @@ export class HdfsStore implements Pick<ObjectStore, 'check' | 'put'> {
         url: url.href,
         method,
         headers,
-        redirect: 'manual',
+        // Those of writes lead to another host, and are checked.
+        ...(method !== 'GET' && { redirect: 'manual' as const }),
         product: PRODUCT,
         ...(body && { body, timeoutMs: WRITE_TIMEOUT_MS }),
       },

@@ -45,8 +45,13 @@ function build(template: string, config: ConnectorConfig, field: string | undefi
     const given: unknown = getAt(config, name);
     const value = typeof given === 'number' ? String(given) : typeof given === 'string' ? given.trim() : '';
     if (value === '') complete = false;
-    const isScheme = template.slice(offset + name.length + 4).startsWith('://');
+    const after = template.slice(offset + name.length + 4);
+    const isScheme = after.startsWith('://');
     if (offset > 0 || isScheme || value === '') {
+      // The egress guard decides about a host, in whatever notation.
+      const isHost = template.slice(0, offset).endsWith('://') && /^(?:[:/]|$)/.test(after);
+      if (isHost && /^[^\s/?#@\\]+$/.test(value))
+        return value.split(':').length > 2 && !value.startsWith('[') ? `[${value}]` : value;
       const isPart = /^[A-Za-z0-9._-]+$/.test(value);
       const isPath = offset > 0 && /^[A-Za-z0-9._~%:@/-]+$/.test(value) && isPathPart(template, offset);
       if (value !== '' && !isPart && !isPath) throw invalidAddress(name);
