@@ -41,6 +41,7 @@ import { kafkaInput, kafkaOutput } from './kafka/index.js';
 import { kvLookupEnrichment, kvLookupOutput } from './kv-lookup/index.js';
 import { logstashInput } from './logstash/index.js';
 import { sharePointFilesInput } from './microsoft-sharepoint/index.js';
+import { monadApiActivityInput } from './monad-api-activity/index.js';
 import { monadAlertsInput } from './monad-alerts/index.js';
 import { monadHttpInput } from './monad-http/index.js';
 import { monadOtelInput } from './monad-otel/index.js';
@@ -116,6 +117,7 @@ export const registry: ReadonlyMap<string, ConnectorCode> = new Map([
   ['input:kafka', kafkaInput],
   ['input:logstash', logstashInput],
   ['input:monad-alerts', monadAlertsInput],
+  ['input:monad-api-activity', monadApiActivityInput],
   ['input:monad-http', monadHttpInput],
   ['input:monad-otel', monadOtelInput],
   ['input:monad-syslog', monadSyslogInput],

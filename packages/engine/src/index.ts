@@ -49,6 +49,7 @@ export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } 
 export { isRecord, type DataRecord, type JsonValue } from './connector-api/record.js';
 export { mergeBatches } from './records/merged-batch.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
+export type { ActivityRecords } from './connector-api/activity-records.js';
 export type { AlertRecord, AlertRecords } from './connector-api/alert-records.js';
 export { replaceFile } from './files/durable.js';
 export { systemClock, type Clock } from './connector-api/clock.js';

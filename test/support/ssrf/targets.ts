@@ -277,6 +277,7 @@ const local = new Set([
   'input:demo',
   'input:demo-custom',
   'input:monad-alerts',
+  'input:monad-api-activity',
   'output:dev-null',
   'output:file',
   'output:kv-lookup',

@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorTypeData } from '@connector-frame/catalog/types';
 import type { Egress } from '../egress/index.js';
+import type { ActivityRecords } from './activity-records.js';
 import type { AlertRecords } from './alert-records.js';
 import type { AwsRoles } from './aws-roles.js';
 import type { Clock } from './clock.js';
@@ -37,6 +38,8 @@ export interface ConnectorContext {
   lookupFolders?: readonly string[];
   /** The alerts of the organization. Absent: no rules are evaluated. */
   alerts?: AlertRecords;
+  /** The audit log of the organization. Absent: none is kept. */
+  activity?: ActivityRecords;
   /**
    * The stored secrets, for vendors that replace them. Absent: nothing is stored, as in the test of
    * a connector that is not saved yet.

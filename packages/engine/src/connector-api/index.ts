@@ -9,6 +9,7 @@ export { isSendable } from '../egress/request.js';
 export { secure } from '../egress/secure.js';
 export { isErrno } from '../files/is-errno.js';
 export { LineFile } from '../files/line-file.js';
+export type { ActivityRecords } from './activity-records.js';
 export type { AlertRecord, AlertRecords } from './alert-records.js';
 export type { AwsKeys, AwsRoles } from './aws-roles.js';
 export { batchId, createBatch, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, type Batch } from './batch.js';

@@ -1,10 +1,29 @@
-import { and, arrayContains, asc, count, desc, eq, gte, inArray, lt, max, min, or, sql, type SQL } from 'drizzle-orm';
+import {
+  and,
+  arrayContains,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  lt,
+  max,
+  min,
+  or,
+  sql,
+  type SQL,
+} from 'drizzle-orm';
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queries } from './database.js';
 import { auditLogs as table, pipelineComponents, secrets, type AuditAction, type AuditResource } from './tables.js';
 
 /** A recorded change of a resource. */
 export type AuditLog = Omit<InferSelectModel<typeof table>, 'sequence'>;
+
+/** With its number in the order of storing. */
+export type SequencedAuditLog = AuditLog & { sequence: number };
 
 export interface NewAuditLog extends AuditLog {
   /** The changed connector, transform or secret: the pipelines that use it are added to `pipelineIds`. */
@@ -44,6 +63,16 @@ export interface AuditLogs {
    * @param after ID of the last row of the previous page
    */
   list(organizationId: string, filter: AuditFilter, limit: number, after?: string): Promise<AuditLog[]>;
+  /**
+   * Returns rows of an organization after a position and before a time, oldest first.
+   * @param after milliseconds since the epoch, and the sequence of the last row in that millisecond
+   */
+  forward(
+    organizationId: string,
+    after: { at: number; sequence: number },
+    before: Date,
+    limit: number,
+  ): Promise<SequencedAuditLog[]>;
   /** Counts rows in intervals of equal length from `filter.from` until `filter.to`. */
   count(
     organizationId: string,
@@ -99,6 +128,22 @@ export function createAuditLogs(queries: Queries): AuditLogs {
           ),
         )
         .orderBy(...ORDER)
+        .limit(limit);
+    },
+
+    forward(organizationId, { at, sequence }, before, limit) {
+      return queries
+        .select({ ...columns, sequence: table.sequence })
+        .from(table)
+        .where(
+          and(
+            eq(table.organizationId, organizationId),
+            gte(table.occurredAt, new Date(at)),
+            lt(table.occurredAt, before),
+            or(gte(table.occurredAt, new Date(at + 1)), gt(table.sequence, sequence)),
+          ),
+        )
+        .orderBy(asc(table.occurredAt), asc(table.sequence))
         .limit(limit);
     },
 

@@ -4,6 +4,7 @@ import { validateConfig } from '@connector-frame/catalog/validate';
 import {
   ConnectorError,
   readTransform,
+  type ActivityRecords,
   type AlertRecords,
   type Clock,
   type Components,
@@ -52,6 +53,8 @@ export interface ComponentTools {
   listenAt?: (connector: Connector) => Promise<ListenAt | undefined>;
   /** Returns the alerts for an input of a pipeline. Absent: no rules are evaluated. */
   alertsOf?: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) => AlertRecords;
+  /** Returns the audit log of an organization. Absent: inputs can't read it. */
+  activityOf?: (organizationId: string) => ActivityRecords;
 }
 
 /**
@@ -163,6 +166,7 @@ async function partsOf(
     aws,
     listenAt,
     alertsOf,
+    activityOf,
   }: ComponentTools,
 ): Promise<Parts> {
   const type = catalog.get(connector.kind, connector.type);
@@ -176,6 +180,7 @@ async function partsOf(
     egress,
     clock,
     ...(alertsOf && { alerts: alertsOf(pipeline, node.id) }),
+    ...(activityOf && { activity: activityOf(pipeline.organizationId) }),
     ...(filesFolder && { filesFolder: filesFolder(connector) }),
     ...withOwnTable(lookupsOf(connector.organizationId), connector, tableOf),
     ...(aws && { aws: aws.of(connector.organizationId) }),

@@ -11,6 +11,7 @@ import {
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
+import { createActivityRecords } from '../../audit/activity-records.js';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
@@ -53,7 +54,7 @@ import { Supervisor } from './supervisor.js';
 
 export interface EngineOptions extends Omit<
   ComponentTools,
-  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'exchanges' | 'refresher'
+  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'activityOf' | 'exchanges' | 'refresher'
 > {
   /** Used by this engine only. */
   folder: string;
@@ -196,6 +197,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     clock,
     alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) =>
       createAlertRecords(tables.alertEvents, signals, pipeline, nodeId),
+    activityOf: (organizationId: string) => createActivityRecords(tables.auditLogs, organizationId, clock),
     beginFeed: (pipelineId: string, nodeId: string) => alertWriter.beginFeed(pipelineId, nodeId),
     bus,
     coordinator,
