@@ -7,6 +7,7 @@ import {
   type ConnectorTypeData,
 } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
+import { withPrivateKeys } from '../declared-fields.js';
 import { readDocumented, type DocumentedInput } from '../documented-exchanges.js';
 import { dailyPart, long } from '../long.js';
 import { google } from '../vendors/google.js';
@@ -67,9 +68,6 @@ const bucketRequests: OutboundRequest[] = [
   { label: 'bucket in the name', settings: url('endpoint', 'http', { use_path_style: false }) },
 ];
 
-/** The address of a workspace has no port: that of https. */
-const databricksRequests: OutboundRequest[] = [{ settings: (host) => ({ server_hostname: inUrl(host) }) }];
-
 const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'input:kafka': [{ settings: broker }],
   'output:kafka': [{ settings: broker }],
@@ -83,10 +81,6 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
       secrets: (host, port) => ({ connection_string: `postgresql://user:password@${inUrl(host)}:${port}/logs` }),
     },
   ],
-  'input:databricks-audit-logs': databricksRequests,
-  'output:databricks-delta-table': databricksRequests,
-  'output:databricks-lakehouse': databricksRequests,
-  'output:databricks-lakewatch': databricksRequests,
   'input:amazon-redshift': [{ settings: database }],
   'output:amazon-redshift': [{ settings: database }],
   'input:mssql': [{ settings: database }],
@@ -134,7 +128,9 @@ const requests: Readonly<Record<string, readonly OutboundRequest[]>> = {
   'output:cribl-http': [{ settings: (host, port) => ({ ingress_address: `https://${inUrl(host)}`, port }) }],
   'output:apache-doris': [{ settings: (host, port) => ({ endpoints: [`http://${inUrl(host)}:${port}`] }) }],
   'output:databend': [{ settings: url('endpoint', 'http') }],
-  'output:clickhouse': [{ settings: (host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) }) }],
+  'output:clickhouse': [
+    { settings: plain((host, port) => ({ protocol: 'http', host: inUrl(host), port: String(port) })) },
+  ],
   'output:timeplus': [{ settings: url('endpoint', 'http') }],
   'output:amazon-dynamodb': [{ settings: url('dynamodb_endpoint', 'http') }],
   'output:greptimedb': [{ settings: url('endpoint', 'http') }],
@@ -185,6 +181,8 @@ const more: Readonly<Record<string, Partial<ConnectorConfig>>> = {
   'output:s3': { secrets: keys },
   'output:scanner': { settings: { auth: { type: 'static_credentials' } }, secrets: keys },
   'input:google-workspace-admin-activity': google.config,
+  'input:snowflake': { settings: { table: 'LOGIN_HISTORY' }, secrets: withPrivateKeys({ private_key: '-----BEGIN' }) },
+  'output:snowflake': { secrets: withPrivateKeys({ private_key: '-----BEGIN' }) },
 };
 /** Types that connect to the vendor's fixed address. */
 const vendors: readonly OutboundRequest[] = [{ settings: () => ({}) }];

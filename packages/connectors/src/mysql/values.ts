@@ -1,9 +1,12 @@
 import type { JsonValue } from '@connector-frame/engine/connector-api';
-import { Types, type FieldPacket } from 'mysql2';
+import mysql, { type FieldPacket } from 'mysql2';
 import { parseExact } from '../_shared/exact-json.js';
 import type { SqlValue } from '../_shared/sql/session.js';
 import { toUtc } from '../_shared/sql/utc.js';
 import type { OutputColumn } from '../_shared/sql/table-output.js';
+
+// Node.js does not see this name among the exports of a CommonJS module.
+const { Types } = mysql;
 
 const numeric = new Set<number | undefined>([
   Types.TINY,
