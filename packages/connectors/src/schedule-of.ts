@@ -2,6 +2,7 @@ import type { ConnectorTypeData } from '@connector-frame/catalog/types';
 import { withDefaults } from '@connector-frame/catalog/validate';
 import { nextRun } from './_shared/poll/schedule.js';
 import { text } from './_shared/read.js';
+import { registry } from './registry.js';
 import { isSyntheticEnabled } from './synthetic/input.js';
 
 /** When an input with a schedule is read. */
@@ -23,10 +24,17 @@ export interface Schedule {
  * scheduleOf(type, settings)?.next(Date.now());
  */
 export function scheduleOf(type: ConnectorTypeData, settings: Readonly<Record<string, unknown>>): Schedule | undefined {
-  const pointer = type.poll?.schedule;
+  const pointer = type.poll ? type.poll.schedule : ownSchedule(type);
   const config = withDefaults(type.config, { settings });
   if (pointer === undefined || isSyntheticEnabled(type, config)) return undefined;
   const schedule = text(config, ...pointer.split('/').slice(1));
   if (schedule === undefined) return undefined;
   return { text: schedule, next: (after) => nextRun(schedule, after) };
+}
+
+/** Returns the setting with the schedule of a type with its own code. */
+function ownSchedule({ kind, type_id: typeId, config }: ConnectorTypeData): string | undefined {
+  if (registry.get(`${kind}:${typeId}`)?.createInput === undefined) return undefined;
+  const field = config.settings.properties['cron'];
+  return field && 'format' in field && field.format === 'cron' ? '/settings/cron' : undefined;
 }

@@ -4,7 +4,7 @@ import { ManualClock } from '@connector-frame/engine/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { generateServiceAccount } from '../../../../test/support/documented-exchanges.js';
 import { read } from '../../../../test/support/s3-reading.js';
-import { connectors } from '../index.js';
+import { connectors, scheduleOf } from '../index.js';
 import { RowCursor } from './row-cursor.js';
 
 interface Row {
@@ -124,4 +124,13 @@ test('reads all rows when the schedule is due, and continues a run with its resu
   expect(queries).toHaveLength(runs);
   expired = true;
   expect((await read(openScheduled(), rest, 1)).numbers).toEqual([1, 2]);
+});
+
+test('has the schedule of its setting', () => {
+  const type = loadCatalog().get('input', 'bigquery-cron');
+  const schedule = type && scheduleOf(type, { cron: '30 * * * *' });
+  expect(schedule?.text).toBe('30 * * * *');
+  expect(schedule?.next(Date.parse('2026-11-12T10:00:00Z'))).toBe(Date.parse('2026-11-12T10:30:00Z'));
+  const table = loadCatalog().get('input', 'bigquery');
+  expect(table && scheduleOf(table, {})).toBeUndefined();
 });
