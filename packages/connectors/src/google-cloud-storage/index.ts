@@ -41,11 +41,11 @@ export const googleCloudStorageInput: ConnectorCode = {
   testConnection: tester('read'),
   createInput: (config, { egress, clock }) => {
     const bucket = openGcsBucket({ config, egress, clock, use: 'read' });
-    return createObjectInput(
-      createGcsStore(bucket, () => clock.now()),
-      readInputSettings(config.settings),
-      clock,
-    );
+    const settings = readInputSettings(config.settings);
+    // An object with `Content-Encoding: gzip` arrives decompressed.
+    const compression = settings.compression === 'gzip' ? 'auto' : settings.compression;
+    const store = createGcsStore(bucket, () => clock.now());
+    return createObjectInput(store, { ...settings, compression }, clock);
   },
 };
 
