@@ -11,7 +11,6 @@ import {
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
 import type { Logger } from 'pino';
 import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
-import { createActivityRecords } from '../../audit/activity-records.js';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
@@ -38,6 +37,7 @@ import { createRunningPipelines } from '../../store/running-pipelines.js';
 import { createUsageEvents } from '../../store/usage-events.js';
 import type { Connector, Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
+import { createActivityRecords } from './activity-records.js';
 import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';

@@ -6,7 +6,7 @@ import {
   isRecord,
   type JsonValue,
 } from '@connector-frame/engine';
-import type { AuditLogs, SequencedAuditLog } from '../store/audit-logs.js';
+import type { AuditLogs, SequencedAuditLog } from '../../store/audit-logs.js';
 
 const PAGE = 200;
 /**

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { typeOf } from '../../../../test/support/declared-fields.js';
-import { eachDatabase } from '../../../../test/support/databases.js';
-import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
+import { typeOf } from '../../../../../test/support/declared-fields.js';
+import { eachDatabase } from '../../../../../test/support/databases.js';
+import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import type { DataRecord, JsonValue } from '@connector-frame/engine';
 import { connectors } from '@connector-frame/connectors';
-import { createAuditLogs } from '../store/audit-logs.js';
+import { createAuditLogs } from '../../store/audit-logs.js';
 import { createActivityRecords } from './activity-records.js';
 
 const monadApiActivityInput = connectors(typeOf('input:monad-api-activity'));
