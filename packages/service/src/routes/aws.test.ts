@@ -81,7 +81,22 @@ describe('the identity at AWS', () => {
     expect(new URLSearchParams(request?.body).get('ExternalId')).toBe(externalId);
   });
 
-  it('a type without an access key says that it is not set up', async () => {
+  it.each([
+    ['aws-cloudwatch-logs', 'not_set_up'],
+    ['aws-sqs', 'not_set_up'],
+    ['aws-kms', 'not_set_up'],
+    ['s3', undefined],
+    ['aws-eks-audit-logs', undefined],
+    ['okta-systemlog', undefined],
+  ])('decides whether %s can run', async (typeId, reason) => {
+    const tenant = await without.tenant(typeId);
+    const { body } = await without.call('GET', `/v1/inputs/${typeId}`, { key: tenant.key });
+    expect([body.supported_features.runtime, body.unavailable?.reason]).toEqual([reason === undefined, reason]);
+    const { body: same } = await service.call('GET', `/v1/inputs/${typeId}`, { key: acme.key });
+    expect([same.supported_features.runtime, same.unavailable]).toEqual([true, undefined]);
+  });
+
+  it('a test without an access key says that the service has no identity', async () => {
     const tenant = await without.tenant('Initech');
     const { body } = await without.call('GET', `/v1/${tenant.team}/aws`, { key: tenant.key });
     expect(body).toEqual({ external_id: expect.any(String), account_id: null, trust_policy: null });

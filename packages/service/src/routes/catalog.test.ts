@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
-import { connectors } from '@connector-frame/connectors';
+import { connectors, needsAwsIdentity } from '@connector-frame/connectors';
 
 const databases = anyDatabase();
 let service: TestService;
@@ -29,11 +29,14 @@ describe('the catalog', () => {
       for (const type of body) {
         const data = typeOf(kind, type.type_id);
         const code = connectors(data);
-        const runtime = Boolean(
+        const isImplemented = Boolean(
           { input: code.createInput, output: code.createOutput, enrichment: code.createEnrichment }[kind],
         );
         // A type says why it will never run exactly as long as it doesn't.
-        if (runtime) expect(data.unavailable, data.type_id).toBe(undefined);
+        if (isImplemented) expect(data.unavailable, data.type_id).toBe(undefined);
+        // This service has no identity at AWS.
+        const runtime = isImplemented && !needsAwsIdentity(data);
+        const reason = data.unavailable?.reason ?? (isImplemented ? 'not_set_up' : 'not_yet');
         expect(type).toEqual({
           type_id: expect.any(String),
           kind,
@@ -42,7 +45,7 @@ describe('the catalog', () => {
           category: expect.any(String),
           vendor: expect.any(String),
           supported_features: { test_connection: code.testConnection !== undefined, runtime },
-          ...(!runtime && { unavailable: { reason: data.unavailable?.reason ?? 'not_yet' } }),
+          ...(!runtime && { unavailable: { reason } }),
           ...(data.aliases && { aliases: data.aliases }),
           in_beta: expect.any(Boolean),
           version: 1,
