@@ -14,7 +14,7 @@ import { speaksHttp } from '../../../test/support/ssrf/targets.js';
 import { dailyPart } from '../../../test/support/long.js';
 import { hurriedClock, noted } from '../../../test/support/output-attempt.js';
 import { encodings, findLeaks } from '../../../test/support/secret-texts.js';
-import { ConnectorError, type Egress, failureOf } from '@connector-frame/engine/connector-api';
+import { BodyError, ConnectorError, type Egress, failureOf, RequestError } from '@connector-frame/engine/connector-api';
 
 const certificate = createCertificate(CANARY_HOST);
 const all = canaryConfigs(certificate);
@@ -69,12 +69,36 @@ async function trace({ type, code, config }: CanaryConfig, egress: Egress): Prom
       await pages.next();
       await pages.return?.();
     }
+    seen.push(...(await traceReceiver({ type, code, config }, egress)));
   } catch (error) {
     note(error);
   } finally {
     stop.abort();
   }
   return inspect(seen, { depth: 10, maxStringLength: null }) + JSON.stringify(seen);
+}
+
+/** Sends requests to the receiver of a type, if it has one. Returns its responses and errors. */
+async function traceReceiver(
+  { type, code, config }: Pick<CanaryConfig, 'type' | 'code' | 'config'>,
+  egress: Egress,
+): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  const receiver = code.createReceiver?.(config, { type, egress, clock: hurriedClock(), isToken: () => true });
+  if (!receiver) return seen;
+  for (const path of ['', '/services/collector', '/api/v2/logs', '/unknown'])
+    for (const authorization of ['', 'Bearer x', 'Splunk x', `Basic ${btoa('x:y')}`]) {
+      const headers = { ...(authorization !== '' && { authorization }), 'x-hub-signature-256': 'sha256=00' };
+      const head = { method: 'POST', path, query: new URLSearchParams(), headers };
+      try {
+        seen.push(receiver.begin(head), await receiver.read(Buffer.from('{"event":1}'), head));
+        seen.push(receiver.accepted(1, [0], head));
+      } catch (error) {
+        if (!(error instanceof RequestError || error instanceof BodyError)) throw error;
+        seen.push(error.message, error.stack, receiver.rejected?.(error.status, error.message, head));
+      }
+    }
+  return seen;
 }
 
 describe('secrets echoed by the server (S11, S21)', () => {
@@ -87,7 +111,9 @@ describe('secrets echoed by the server (S11, S21)', () => {
         const seen = await trace(each, world.egress);
         expect({ mode: mode.name, leaks: findLeaks(each.secrets, { seen }) }).toEqual({ mode: mode.name, leaks: [] });
       }
-      expect(world.visits()).toBeGreaterThan(before);
+      // A type that is sent to opens no connection without a genuine request.
+      const isSentTo = each.code.createReceiver !== undefined || each.code.listens === true;
+      if (!isSentTo) expect(world.visits()).toBeGreaterThan(before);
     },
     300_000,
   );
