@@ -109,6 +109,8 @@ function withCanaries(
     if (!required.includes(field)) delete settings[field];
   const unsupported = new Set(type.poll?.unsupported);
   for (const field of Object.keys(settings)) if (unsupported.has(`/settings/${field}`)) delete settings[field];
+  // Snowflake's output refuses to load through a stage.
+  if (name === 'output:snowflake') delete settings['stage'];
   delete settings.tls?.crt_file;
   const config: ConnectorConfig = { settings, secrets: {} };
   const secrets: Record<string, string> = {};
@@ -120,8 +122,9 @@ function withCanaries(
     made += 1;
     if (format === 'pem') {
       const isKey = field.endsWith('key') || (schema !== undefined && 'x-private-key' in schema);
-      // The key of the certificate is of an elliptic curve; most polls sign with RSA.
-      const isRsa = type.poll !== undefined && !/"algorithm":"ES/.test(JSON.stringify(type.poll));
+      // The key of the certificate is of an elliptic curve; most polls and Snowflake sign with RSA.
+      const isRsa =
+        name.includes(':snowflake') || (type.poll !== undefined && !/"algorithm":"ES/.test(JSON.stringify(type.poll)));
       const key = isRsa ? rsaKey : pem.key;
       config.secrets[field] = isKey ? key : pem.cert;
       if (isKey) secrets[path] = key.split('\n')[1] ?? '';
