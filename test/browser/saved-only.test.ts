@@ -7,6 +7,7 @@ import { allPages, startDemoFixture, type DemoFixture } from '../support/demo.js
 
 const sentences = {
   not_yet: 'Can be saved, but no data flows yet.',
+  not_set_up: 'Can be saved, but no data flows yet.',
   agent: 'No data can flow: it needs an agent on the host.',
   proprietary: 'No data can flow: its protocol is not public.',
   withdrawn: 'No data can flow: the vendor has withdrawn this API.',
