@@ -310,6 +310,8 @@ describe('failures', () => {
     world.denied.add(`/${BUCKET}/denied.json`);
     const input = open('aws-sqs-s3', world, queue);
     await expect(read(input)).rejects.toMatchObject({ code: 'forbidden', kind: 'permanent' });
+    await world.send(queue, TEST_EVENT);
+    expect((await read(input)).records).toEqual([]);
     await announce('fine.json', lines({ n: 2 }));
     world.expire(queue);
     expect((await read(input)).records).toEqual([{ n: 2 }]);

@@ -83,6 +83,7 @@ export class QueueInput implements PageInput {
     if (schedule !== undefined && !isRequested && progress.ran !== undefined && !isDue(schedule, progress.ran, now))
       return;
     const page = new PageBuilder();
+    this.#deniedError = undefined;
     for (;;) {
       const messages = await queue.receive(seconds, signal);
       if (messages.length === 0) break;
