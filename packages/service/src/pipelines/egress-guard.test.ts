@@ -22,7 +22,12 @@ describe('a host name that resolves to a cloud metadata address (S10, S35)', () 
   let acme: Tenant;
   beforeAll(async () => {
     const egress = createEgress({ allow: [], lookup });
-    service = await createTestService({ database: await anyDatabase().open(), egress, run: {} });
+    service = await createTestService({
+      database: await anyDatabase().open(),
+      egress,
+      aws: { keys: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret' }, region: 'us-east-1' },
+      run: {},
+    });
     acme = await service.tenant('Northwind');
   });
   afterAll(() => service.close());

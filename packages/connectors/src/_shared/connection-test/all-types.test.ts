@@ -1,6 +1,7 @@
 import { exampleConfig } from '@connector-frame/catalog';
 import { validateConfig } from '@connector-frame/catalog/validate';
 import { expect, test } from 'vitest';
+import { awsRoles as aws } from '../../../../../test/support/aws-roles.js';
 import {
   replaceKeyFiles,
   typeOf,
@@ -48,7 +49,7 @@ test.each(testers)('%s connects with the fields that the catalog declares', asyn
     config.secrets = withPrivateKeys(config.secrets);
     // Snowflake's output inserts without a stage.
     delete config.settings['stage'];
-    const outcome = await tester(config, { egress: closed, signal: new AbortController().signal });
+    const outcome = await tester(config, { egress: closed, aws, signal: new AbortController().signal });
     expect(outcome).toMatchObject({ ok: false, ...(!local.has(name) && { reason: 'egress_refused' }) });
     expect(undeclaredFields(name, outcome)).toEqual([]);
   }
