@@ -48,10 +48,17 @@ export interface PollDetail extends PollRequest {
   /** Requests at the same time. Default 4. */
   concurrency?: number;
   /**
-   * Number of records in one request. Their IDs, from `records.id` of the stream, are `{{ids}}`: a
-   * list in a body, joined with a comma elsewhere.
+   * Number of records in one request. Their IDs, from `ids` or else `records.id` of the stream, are
+   * `{{ids}}`: a list in a body, joined with a comma elsewhere.
    */
   batch?: number;
+  /** Path of the ID in the list's record, if `records.id` is another, such as that of an `early` detail. */
+  ids?: PollPath;
+  /**
+   * Requested for all records of a page, before their `id`, `time` and `only` count: for lists of
+   * nothing but IDs. Those in the overlap of a time window are requested again with each poll.
+   */
+  early?: true;
 }
 
 /**

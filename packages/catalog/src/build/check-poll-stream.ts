@@ -62,18 +62,22 @@ function checkEach(each: PollEach, used: ReadonlySet<string>, add: Add): void {
   }
 }
 
-function checkDetail({ detail, records }: PollStream, add: Add): void {
+function checkDetail({ detail, records, cursor }: PollStream, add: Add): void {
   if (!detail) return;
+  if (detail.early && cursor.kind === 'id')
+    add('/detail/early', 'is not for the cursor "id": its pages follow the ids of the list');
   checkRequest(detail, below(add, '/detail'));
   const used = namesUsed(templatesOf(detail), detail.headers);
   if (detail.batch === undefined) {
+    if (detail.ids !== undefined) add('/detail/ids', 'is for details with "batch"');
     if (![...used].some((name) => name.startsWith('/record/')))
       add('/detail', 'must say {{/record/...}}, or every record has the same detail');
     return;
   }
   const lists = [...textsIn([detail.query, detail.form], '')].some(({ text }) => text === 'ids');
   if (!used.has('ids') && !lists) add('/detail', 'has "batch": it must say {{ids}}');
-  if (typeof records.id !== 'string') add('/records', 'needs one "id": details are requested by it');
+  if (detail.ids === undefined && typeof records.id !== 'string')
+    add('/records', 'needs one "id": details are requested by it');
   if (detail.records === undefined) add('/detail', 'has "batch": it needs "records" with "path" and "id"');
 }
 

@@ -232,6 +232,12 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ detail: { path: '/a/{{/record/id}}', base_url: 'https://{{/record/host}}' } }, '/detail/base_url', 'no field'],
   [{ path: '/{{/record/id}}' }, '/path', 'names /record/id, which is no field'],
   [{ detail: { path: '/a', query: { i: '{{ids}}' }, batch: 5, records: { path: '' } } }, '/records', 'one "id"'],
+  [{ detail: { path: '/a/{{/record/id}}', ids: '/id' } }, '/detail/ids', 'is for details with "batch"'],
+  [
+    { detail: { path: '/{{/record/id}}', early: true }, cursor: { kind: 'id' } },
+    '/detail/early',
+    'is not for the cursor "id"',
+  ],
   [
     { job: { start: { ...request, id: '/id' }, every_seconds: 60, parts: { path: '/p' } } },
     '/job/parts',

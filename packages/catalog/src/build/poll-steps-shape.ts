@@ -33,6 +33,8 @@ export const detail = object(request.required, {
   into: text(/^\w+$/, '"merge", "replace" or the name of a property'),
   concurrency: whole(1, 16),
   batch: whole(1, 1_000),
+  ids: path,
+  early: yes,
 });
 
 export const acknowledge = object(request.required, { ...request.optional, when });

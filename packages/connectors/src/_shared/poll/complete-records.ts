@@ -5,22 +5,40 @@ import { isText } from './records.js';
 import type { StreamContext } from './stream-context.js';
 import { fill, type Values } from './template.js';
 
+/** Completes the records of a page whose `time` and `id` are in their details. */
+export const completedEarly = (
+  context: StreamContext,
+  records: DataRecord[],
+  values: Values,
+  signal: AbortSignal,
+): Promise<DataRecord[]> => detailed(context, records, values, signal, true);
+
 /** Completes new records by their details, and by the texts that the definition adds. */
 export async function completed(
-  { stream, client }: StreamContext,
+  context: StreamContext,
   records: DataRecord[],
   values: Values,
   signal: AbortSignal,
 ): Promise<DataRecord[]> {
   if (records.length === 0) return records;
-  const { detail } = stream;
-  const detailed =
-    detail && holds(detail.when, client.values)
-      ? await withDetails({ ...stream, detail }, records, client, values, signal)
-      : records;
+  const { stream } = context;
+  const found = await detailed(context, records, values, signal, undefined);
   const added = Object.entries(stream.records.add ?? {}).flatMap(([name, template]): [string, string][] => {
     const text = isText(template) ? fill(template, values) : undefined;
     return text === undefined ? [] : [[name, text]];
   });
-  return added.length === 0 ? detailed : detailed.map((record) => ({ ...record, ...Object.fromEntries(added) }));
+  return added.length === 0 ? found : found.map((record) => ({ ...record, ...Object.fromEntries(added) }));
+}
+
+/** Requests the details of records if it is time for them: `early`, or once new records are known. */
+async function detailed(
+  { stream, client }: StreamContext,
+  records: DataRecord[],
+  values: Values,
+  signal: AbortSignal,
+  early: true | undefined,
+): Promise<DataRecord[]> {
+  const { detail } = stream;
+  const isDue = detail && detail.early === early && holds(detail.when, client.values);
+  return isDue ? withDetails({ ...stream, detail }, records, client, values, signal) : records;
 }

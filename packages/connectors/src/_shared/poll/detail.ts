@@ -25,7 +25,7 @@ export async function withDetails(
   signal: AbortSignal,
 ): Promise<DataRecord[]> {
   const { detail } = stream;
-  const { batch, concurrency = DEFAULT_CONCURRENCY } = detail;
+  const { batch, concurrency = DEFAULT_CONCURRENCY, ids: path = stream.records.id } = detail;
   if (batch === undefined) {
     const read = async (record: DataRecord, aborted: AbortSignal): Promise<DataRecord[]> => {
       const body = await request(detail, client, { ...values, record }, aborted);
@@ -33,8 +33,7 @@ export async function withDetails(
     };
     return (await mapConcurrently(records, concurrency, read, signal)).flat();
   }
-  const idOf = (record: DataRecord): string =>
-    typeof stream.records.id === 'string' ? textOf(getAt(record, stream.records.id)) : '';
+  const idOf = (record: DataRecord): string => (typeof path === 'string' ? textOf(getAt(record, path)) : '');
   const readBatch = async (part: readonly DataRecord[], aborted: AbortSignal): Promise<DataRecord[]> => {
     const ids = part.map(idOf).filter((id) => id !== '');
     const body = ids.length === 0 ? undefined : await request(detail, client, { ...values, ids }, aborted);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PollDefinition, PollStream } from '@connector-frame/catalog';
+import { START } from '../../../../../test/support/poll-driver.js';
 import { data, open, records, streamed, upTo } from '../../../../../test/support/poll-acme.js';
 import type { Received, Reply } from '../../../../../test/support/vendor.js';
 
@@ -97,6 +98,42 @@ describe('details', () => {
       upTo(12).map((n) => (n === 4 ? undefined : `about i${n}`)),
     );
     expect(requests.filter((each) => pathOf(each) === '/details')).toHaveLength(5);
+  });
+
+  test('are read early where the list has only ids: their time and id tell what is new', async () => {
+    const log = records(0, 7);
+    const { driver } = await open(
+      streamed({
+        query: { since: '{{since:milliseconds}}' },
+        records: { path: '/ids', id: ['/id', '/at'], time: '/at', time_form: 'milliseconds' },
+        pagination: { kind: 'none' },
+        detail: {
+          path: '/details',
+          body: { ids: '{{ids}}' },
+          batch: 3,
+          early: true,
+          ids: '/value',
+          into: 'replace',
+          records: { path: '/data', id: '/id' },
+        },
+      }),
+      (query, { body }) => {
+        if (body !== '') return data(...log.filter(({ id }) => JSON.parse(body).ids.includes(id)));
+        const since = Number(query.get('since'));
+        return { body: { ids: log.filter(({ at }) => at >= since).map(({ id }) => id) } };
+      },
+    );
+    await driver.poll();
+    expect(driver.delivered).toEqual(log);
+    log.push(...records(7, 9));
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(9));
+    // The vendor updates a record that is in the overlap.
+    const updated = { id: 'i8', n: 8, at: START - 59_000 };
+    log.splice(8, 1, updated);
+    driver.restart();
+    await driver.poll();
+    expect(driver.delivered.slice(9)).toEqual([updated]);
   });
 });
 

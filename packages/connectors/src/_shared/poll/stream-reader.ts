@@ -3,7 +3,7 @@ import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
 import type { PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
-import { completed } from './complete-records.js';
+import { completed, completedEarly } from './complete-records.js';
 import { isJobDue, jobProgress, partCall, startJob } from './job.js';
 import { isLastPage, positionAfter } from './next-page.js';
 import { pageCall, type PageRead } from './pagination.js';
@@ -150,11 +150,12 @@ export class StreamReader {
         opened = position === undefined && stream.job === undefined;
         continue;
       }
-      const found = recordsOf(shape, response);
-      if (!found) throw new PollError(unexpected(client.subject), 'retry');
+      const listed = recordsOf(shape, response);
+      if (!listed) throw new PollError(unexpected(client.subject), 'retry');
+      const found = await completedEarly(this.#context, listed, this.#values(), signal);
       visited.add(shortened(position));
-      empty = found.length === 0 ? empty + 1 : 0;
-      const page = { response, count: found.length, last: found.at(-1), pageSize, position };
+      empty = listed.length === 0 ? empty + 1 : 0;
+      const page = { response, count: listed.length, last: listed.at(-1), pageSize, position };
       const next = window.reachesBack(found, this.#state) ? undefined : positionAfter(this.#context, page, found);
       const done = next === undefined || isLastPage(this.#context, page, next);
       const repeats = !done && visited.has(shortened(next));
