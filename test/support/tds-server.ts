@@ -45,7 +45,7 @@ export async function startTdsServer({ certificate, refuses, answer = () => ({})
         if (!certificate) return;
         tunnel.wrapped = true;
         tunnel.secured = true;
-        const secured = new TLSSocket(tunnel as unknown as Socket, {
+        const secured = new TLSSocket(tunnel, {
           isServer: true,
           secureContext: createSecureContext(certificate),
         });

@@ -55,7 +55,8 @@ describe.runIf(long)('CloudWatch Logs, of moto', () => {
 
   test('reads groups by their names', async () => {
     const records = await readAll('aws-cloudwatch-logs', { log_group_names: ['/aws/lambda/orders'] });
-    expect(records.map(({ message }) => message).toSorted()).toEqual(['one', 'two']);
+    expect(new Set(records.map(({ message }) => message))).toEqual(new Set(['one', 'two']));
+    expect(records).toHaveLength(2);
   });
 
   test('reads the audit log of a cluster', async () => {

@@ -26,6 +26,7 @@ function respond(url: URL, body: Body | undefined): Response {
   if (url.hostname === 'oauth2.googleapis.com') return Response.json({ access_token: 'token', expires_in: 3599 });
   if (body) queries.push(body);
   if (expired && !body) return Response.json({ error: { errors: [{ reason: 'notFound' }] } }, { status: 404 });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape of the API's reference
   const [parameter] = (queries.at(-1)?.['queryParameters'] ?? []) as { parameterValue: { value: string } }[];
   const since = parameter ? Date.parse(parameter.parameterValue.value) : Number.NEGATIVE_INFINITY;
   const isAfter = String(queries.at(-1)?.['query']).includes('> @since');
@@ -48,10 +49,8 @@ function respond(url: URL, body: Body | undefined): Response {
 const egress: Egress = {
   connect: () => Promise.reject(new Error('Only HTTP is expected.')),
   fetch: (address, init) => {
-    const body =
-      init?.method === 'POST' && String(init.body).startsWith('{')
-        ? (JSON.parse(String(init.body)) as Body)
-        : undefined;
+    const isJson = init?.method === 'POST' && String(init.body).startsWith('{');
+    const body: Body | undefined = isJson ? JSON.parse(String(init.body)) : undefined;
     return Promise.resolve(respond(new URL(address), body));
   },
 };

@@ -107,8 +107,8 @@ async function signedIn(config: TesterConfig, egress: Egress, bases: FalconCloud
 async function checked<T extends object>(result: Promise<T | Parameters<typeof toConnectorError>[0]>): Promise<T> {
   try {
     const found = await result;
-    if ('ok' in found) throw toConnectorError(found as Parameters<typeof toConnectorError>[0]);
-    return found as T;
+    if ('ok' in found) throw toConnectorError(found);
+    return found;
   } catch (error) {
     throw error instanceof ConnectorError ? error : toNetworkError(error, falcon);
   }

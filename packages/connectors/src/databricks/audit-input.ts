@@ -52,7 +52,7 @@ export function createAuditInput(config: ConnectorConfig, { egress, clock }: Con
   return { kind: 'pages', readsAhead: true, intervalMs: INTERVAL_MS, pages: read };
 }
 
-const cursorOf = (from: number, rows: object): JsonValue => JSON.parse(JSON.stringify({ from, rows })) as JsonValue;
+const cursorOf = (from: number, rows: object): JsonValue => JSON.parse(JSON.stringify({ from, rows }));
 
 /**
  * Reads entries after `:time`, in microseconds since the epoch, and `:id`.
@@ -68,5 +68,5 @@ export function auditStatement(settings: Record<string, unknown>, limit: number)
 
 function toRecord(json: string | null | undefined): DataRecord {
   const record = parseExact(json ?? '{}');
-  return isRecord(record) ? (record as DataRecord) : {};
+  return isRecord(record) ? record : {};
 }

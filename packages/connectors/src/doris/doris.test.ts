@@ -1,6 +1,5 @@
 /** Two HTTP servers that answer as Doris documents for Stream Load: a frontend and a backend. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { attempt, outputContext } from '../../../../test/support/output-attempt.js';
 import { runTester } from '../../../../test/support/run-tester.js';
@@ -32,7 +31,7 @@ async function listen(answer: (seen: Seen, response: ServerResponse) => void): P
   server.on('checkContinue', handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, seen };
+  return { port: Number(Object(server.address()).port), seen };
 }
 
 /** A frontend refuses loads without this header, and repeats the credentials in the address. */

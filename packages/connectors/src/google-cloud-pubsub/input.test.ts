@@ -27,7 +27,9 @@ const egress: Egress = {
     const verb = url.pathname.split(':')[1] ?? '';
     requests.push({ verb, body: JSON.parse(String(init?.body)) });
     if (verb !== 'pull') return Promise.resolve(Response.json({}));
-    const messages = available.splice(0).map((n) => ({ ackId: `ack-${n}`, message: { data: btoa(`{"n":"${n}"}`) } }));
+    const messages = available
+      .splice(0)
+      .map((n) => ({ ackId: `ack-${n}`, message: { data: btoa(`{"n":"${n}"}`), attributes: { source: 'app' } } }));
     return Promise.resolve(Response.json(messages.length > 0 ? { receivedMessages: messages } : {}));
   },
 };
@@ -58,7 +60,12 @@ const verbs = (): string[] => requests.map(({ verb }) => verb);
 
 test('acknowledges messages only when the engine asks for more, after it has stored the page', async () => {
   const pages = open().pages(undefined, signal)[Symbol.asyncIterator]();
-  expect((await pages.next()).value).toMatchObject({ records: [{ n: 'a' }, { n: 'b' }] });
+  expect((await pages.next()).value).toMatchObject({
+    records: [
+      { n: 'a', attributes: { source: 'app' } },
+      { n: 'b', attributes: { source: 'app' } },
+    ],
+  });
   expect(verbs()).toEqual(['pull', 'modifyAckDeadline']);
   expect((await pages.next()).done).toBe(true);
   expect(verbs()).toEqual(['pull', 'modifyAckDeadline', 'acknowledge', 'pull']);

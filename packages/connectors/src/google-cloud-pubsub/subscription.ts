@@ -1,4 +1,4 @@
-import type { Clock, DataRecord, Egress, TesterConfig } from '@connector-frame/engine/connector-api';
+import type { Clock, DataRecord, Egress, JsonValue, TesterConfig } from '@connector-frame/engine/connector-api';
 import { createApiClient, type ApiClient } from '../_shared/api/api-client.js';
 import { toConnectorError } from '../_shared/api/api-error.js';
 import { toFields, withMetadata } from '../_shared/broker/message.js';
@@ -89,7 +89,8 @@ export class Subscription {
     if (ackId === undefined || message === undefined) throw toConnectorError(unexpected(this.#client.subject));
     const metadata = (['attributes', 'messageId', 'publishTime', 'orderingKey'] as const).flatMap((name) => {
       const value = at(message, name);
-      return value === undefined || value === '' ? [] : [[NAMES[name], String(value)] as const];
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- parsed JSON; attributes are an object
+      return value === undefined || value === '' ? [] : [[NAMES[name], value as JsonValue] as const];
     });
     const payload = Buffer.from(text(message, 'data') ?? '', 'base64');
     return { ackId, record: withMetadata(toFields(payload), metadata) };

@@ -75,7 +75,7 @@ describe('input', () => {
     await symlink('/etc/hostname', path('link.json'));
     input.now = Date.now() + 120_000;
     const found = await input.read();
-    expect(found.map(({ n }) => Number(n)).toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(found.map(({ n }) => Number(n)).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(await input.read()).toEqual([]);
     await rename(path('e.json.part'), path('e.json'));
     expect(await input.read()).toEqual([{ n: 8 }]);

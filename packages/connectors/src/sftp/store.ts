@@ -72,7 +72,7 @@ export class SftpStore implements ObjectStore {
     stream.on('error', () => undefined);
     const body = Readable.toWeb(Readable.from(bytesOf(stream, signal)));
     const range = { 'content-range': `bytes ${offset}-${object.size - 1}/${object.size}` };
-    // The type of Node's streams is not that of the DOM.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node's streams have a type of their own
     return new Response(body as ReadableStream<Uint8Array>, offset === 0 ? {} : { status: 206, headers: range });
   }
 
@@ -156,6 +156,7 @@ const promised = <T>(run: (done: (error: Error | null | undefined, value?: T) =>
   new Promise((resolve, reject) => {
     run((error, value) => {
       if (error) reject(error);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- without an error, there is a value
       else resolve(value as T);
     });
   });

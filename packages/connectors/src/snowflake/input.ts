@@ -77,7 +77,7 @@ export function createSnowflakeInput(config: ConnectorConfig, { egress, clock }:
   };
 }
 
-const cursorOf = (ran: unknown, rows: object): JsonValue => JSON.parse(JSON.stringify({ ran, rows })) as JsonValue;
+const cursorOf = (ran: unknown, rows: object): JsonValue => JSON.parse(JSON.stringify({ ran, rows }));
 
 /** Returns the table or query as SQL. */
 export function sourceOf(settings: Record<string, unknown>, database: string, schema: string): string {
@@ -126,5 +126,5 @@ function toRecord(json: string): DataRecord {
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_ROW) return { _omitted: 'too_large', _bytes: bytes };
   const record = parseExact(json);
-  return isRecord(record) ? (record as DataRecord) : {};
+  return isRecord(record) ? record : {};
 }

@@ -35,7 +35,7 @@ function api(answer: (asked: Asked) => Response): { egress: Egress; asked: Asked
   const egress: Egress = {
     connect: () => Promise.reject(new Error('not used')),
     fetch: async (url, init: EgressInit = {}) => {
-      const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Asked['body']) : undefined;
+      const body: Asked['body'] = typeof init.body === 'string' ? JSON.parse(init.body) : undefined;
       const authorization = new Headers(init.headers).get('authorization') ?? '';
       const request = { method: init.method ?? 'GET', url: new URL(url), authorization, body };
       asked.push(request);

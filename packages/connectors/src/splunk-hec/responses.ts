@@ -21,6 +21,8 @@ const CODES = {
 
 export type HecText = keyof typeof CODES;
 
+const isHecText = (text: string): text is HecText => Object.hasOwn(CODES, text);
+
 export const hecResponse = (text: HecText, more: Readonly<Record<string, number>> = {}): RequestResponse => ({
   status: CODES[text].status,
   contentType: 'application/json; charset=utf-8',
@@ -32,7 +34,7 @@ export const hecResponse = (text: HecText, more: Readonly<Record<string, number>
  * or a missing pipeline gets; the text says which.
  */
 export function hecRejection(status: number, message: string): RequestResponse {
-  if (message in CODES) return hecResponse(message as HecText);
+  if (isHecText(message)) return hecResponse(message);
   const isTemporary = [409, 429, 500, 503].includes(status);
   return {
     status: isTemporary ? 503 : status,

@@ -31,7 +31,10 @@ async function listen(http: Server = createServer(), port = 0, accept = true): P
   const peer: Peer = { port: 0, server, requests: [], received: [] };
   http.on('upgrade', (request, socket, head) => {
     peer.requests.push(request);
-    if (!accept) return socket.end(`HTTP/1.1 401 ${request.headers.authorization ?? ''}\r\n\r\n`);
+    if (!accept) {
+      socket.end(`HTTP/1.1 401 ${request.headers.authorization ?? ''}\r\n\r\n`);
+      return;
+    }
     server.handleUpgrade(request, socket, head, (client) => {
       client.on('message', (data: Buffer) => peer.received.push(data.toString()));
       server.emit('connection', client, request);

@@ -7,12 +7,13 @@ import { startIngestListener, type IngestListener } from '../../../../test/suppo
 
 const requests: { url: string; authorization: string | null }[] = [];
 let responses: Record<string, () => Response> = {};
-const egress = {
+const egress: Egress = {
   async fetch(url, init) {
     requests.push({ url: String(url), authorization: new Headers(init?.headers).get('authorization') });
     return responses[new URL(String(url)).hostname]?.() ?? new Response(null, { status: 404 });
   },
-} as Egress;
+  connect: () => Promise.reject(new Error('not used')),
+};
 
 let listener: IngestListener;
 beforeAll(async () => {

@@ -8,9 +8,9 @@ export interface MessageInputOptions {
   /** As used in a sentence. */
   product: string;
   clock: Clock;
-  open(signal: AbortSignal): Promise<WebSocket>;
+  open: (signal: AbortSignal) => Promise<WebSocket>;
   /** Called with the last message that was stored, so that the next connection continues there. */
-  stored?(message: Buffer): void;
+  stored?: (message: Buffer) => void;
 }
 
 const QUEUE = { messages: 2_000, bytes: 16 * 1024 * 1024 };
