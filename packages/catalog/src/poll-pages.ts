@@ -40,6 +40,11 @@ export type PollPagination =
    */
   | ({ kind: 'body_cursor'; path: PollPath; parameter: string; json?: true } & PollEnd)
   /**
+   * Values in the response, by the request headers that they are sent as. A page without the first of
+   * them is the last one.
+   */
+  | ({ kind: 'body_headers'; headers: Readonly<Record<string, PollPath>> } & PollEnd)
+  /**
    * A URL in the response. With `parameter`, only that query parameter is taken from it.
    * `relative_to`: a path without a host belongs to `base_url`, not to the URL of the request.
    */

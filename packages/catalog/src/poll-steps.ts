@@ -78,13 +78,18 @@ export interface PollJob {
   /** Starts the job. `id` is the path of its ID in the response, `{{job}}` in other requests. */
   start: PollRequest & { id: PollPath };
   /**
+   * Runs the last export once more instead of starting another, where the vendor keeps each of them.
+   * `{{job}}` is its ID. If the vendor rejects it, or what `start` sends has changed, `start` is sent.
+   */
+  again?: PollRequest & { id: PollPath };
+  /**
    * Repeated with each poll until the value at `value` is in `done`. `failed`: values with which the
    * job is given up. Absent: the result is there at once.
    */
   status?: PollRequest & { value: PollPath; done: readonly string[]; failed?: readonly string[] };
   /**
-   * Path of the parts in the status: their IDs, or objects with it at `id`, as `{{part}}`. `url`:
-   * each is a URL of the same origin that is requested instead of the stream's own.
+   * Path of the parts in the status: their IDs, or objects with it at `id`, as `{{part}}`. One text is
+   * a single part. `url`: each is a URL of the same origin that is requested instead of the stream's own.
    */
   parts?: { path: PollPath; id?: PollPath; url?: true };
   /** Seconds between the starts of two jobs. Absent if the definition has a `schedule`. */

@@ -1,5 +1,5 @@
 /** What a `poll` definition takes from settings besides texts in templates. */
-import type { PollField, PollTemplate } from './poll-request.js';
+import type { PollField, PollPath, PollTemplate } from './poll-request.js';
 
 /** What the value of a setting becomes. A text is a template of settings. `null`: no value. */
 export type PollResult = PollTemplate | number | boolean | null | readonly (string | number | boolean)[];
@@ -12,6 +12,8 @@ export interface PollValue {
   field: PollField;
   /** Separator in a text that contains a list. Items are trimmed. */
   split?: string;
+  /** Of a list of objects: the value at this path of each. */
+  path?: PollPath;
   /** The first item of the list alone. */
   first?: true;
   /** A text that contains JSON. */

@@ -1,5 +1,6 @@
 /** Consistency of a single request: its body fits its method, and page tokens have a place in it. */
 import type { PollPagination, PollRecordList, PollRequest } from '../types.js';
+import { joinPointer } from '../validate/pointer.js';
 import { oneOf } from './problem.js';
 
 const BODIES = ['body', 'form', 'graphql'] as const;
@@ -13,6 +14,13 @@ export function checkRequest(
   const { pagination } = request;
   if (pagination && 'json' in pagination && !pagination.parameter.startsWith('/'))
     add('/pagination/json', 'is for a parameter in the body, like "/search_after"');
+  if (pagination?.kind === 'body_headers') {
+    const names = Object.keys(pagination.headers);
+    if (names.length === 0) add('/pagination/headers', 'names no header');
+    for (const each of names)
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(each))
+        add(joinPointer('/pagination/headers', each), 'is no header name');
+  }
   const parameter = pagination && 'parameter' in pagination ? pagination.parameter : undefined;
   if (parameter?.startsWith('/') && bodies.length === 0)
     add('/pagination/parameter', 'points into the body, but the request has none: add "body", "form" or "graphql"');

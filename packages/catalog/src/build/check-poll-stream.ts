@@ -12,6 +12,7 @@ const TOKENS: readonly PollPagination['kind'][] = [
   'header_cursor',
   'header_url',
   'body_cursor',
+  'body_headers',
   'body_url',
 ];
 
@@ -92,6 +93,11 @@ function checkAcknowledge({ acknowledge, records, detail }: PollStream, add: Add
 function checkJob({ job, cursor, path, query, body }: PollStream, add: Add): void {
   if (!job) return;
   checkRequest(job.start, below(add, '/job/start'));
+  if (job.again) {
+    checkRequest(job.again, below(add, '/job/again'));
+    if (!namesUsed(templatesOf(job.again)).has('job')) add('/job/again', 'must say {{job}}: the export to run again');
+    if (cursor.kind === 'time') add('/job/again', 'reads all records: the cursor must be "none"');
+  }
   if (job.status) checkRequest(job.status, below(add, '/job/status'));
   if (cursor.kind !== 'time' && cursor.kind !== 'none')
     add('/cursor', 'must be "time" or "none": an export has no place to continue from');

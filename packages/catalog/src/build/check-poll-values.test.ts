@@ -52,6 +52,7 @@ test.each<[pointer: string, value: unknown, place: string, message: string]>([
   [`${at}/level/of/fast`, {}, '/values/level/of/fast', 'must be a text'],
   [`${at}/tags/json`, true, '/values/tags', 'has "split" and "json"'],
   [`${at}/tags/field`, '/settings/depth', '/values/tags/field', 'names /settings/depth, which is no text'],
+  [`${at}/tags/path`, '/name', '/values/tags', 'takes no "path": /settings/only is no list of objects'],
   [`${at}/other`, { field: '/settings/mode', default: 'x' }, '/values/other', 'is used nowhere'],
   [`${at}/since`, { field: '/settings/mode', default: 'x' }, '/values/since', 'is the name of a placeholder'],
   [`${at}/Level`, { field: '/settings/mode', default: 'x' }, '/values/Level', 'must have a name of lower-case'],

@@ -1,6 +1,6 @@
 /** Consistency of what a `poll` definition takes from settings: computed values and lengths of time. */
 import type { PollDefinition, PollNumber, PollValue } from '../types.js';
-import { isList } from '../validate/schema.js';
+import { isGroup, isList } from '../validate/schema.js';
 import { checkChoice, fieldAt, valuesOfChoice } from './check-poll-fields.js';
 import { namesIn, textsIn } from './poll-texts.js';
 import { RESERVED } from './poll-names.js';
@@ -47,15 +47,20 @@ function checkNumbers({ interval_seconds: interval, rate, streams }: PollDefinit
 
 function checkValue(name: string, value: PollValue, fields: Fields, add: Add): void {
   const at = `/values/${name}`;
-  const { field: path, of, split, first, json } = value;
+  const { field: path, of, split, first, json, path: inside } = value;
   if (RESERVED.includes(name)) add(at, 'is the name of a placeholder that exists: choose another');
-  if ([split, first, json, of, value.default].every((part) => part === undefined))
+  if ([split, first, json, of, inside, value.default].every((part) => part === undefined))
     add(at, `is ${path} itself: use it in place of this value`);
   const field = fieldAt(fields, path)?.field;
   if (!field) return;
   if ((split !== undefined || json !== undefined) && field.type !== 'string')
     add(`${at}/field`, `names ${path}, which is no text`);
   if (split !== undefined && json !== undefined) add(at, 'has "split" and "json": keep one');
+  const objects = isList(field) && isGroup(field.items) ? field.items.properties : undefined;
+  if ((objects !== undefined) !== (inside !== undefined))
+    add(at, `${objects ? 'needs' : 'takes no'} "path": ${path} is ${objects ? 'a' : 'no'} list of objects`);
+  else if (objects && inside !== undefined && !Object.hasOwn(objects, inside.slice(1)))
+    add(`${at}/path`, `names ${inside}, which is no field of the objects in ${path}`);
   if (first && split === undefined && !isList(field)) add(`${at}/field`, `names ${path}, which is no list`);
   if (of) checkChoice(of, split === undefined ? valuesOfChoice(fields, path) : undefined, add, at);
 }

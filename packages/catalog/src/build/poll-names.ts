@@ -39,6 +39,7 @@ export function templatesWithNames({
     ...(each ? entryTemplates(each, '/each') : []),
     { pointer: '/detail', value: detail, names: [...whole, ...(detail?.batch === undefined ? [] : ['ids'])] },
     { pointer: '/job/start', value: job?.start, names: base },
+    { pointer: '/job/again', value: job?.again, names: [...base, 'job'] },
     { pointer: '/job/status', value: job?.status, names: [...base, 'job'] },
   ];
 }

@@ -3,7 +3,7 @@ import { isPlain } from '../validate/objects.js';
 import { name, parameter, path, setting } from './poll-primitives.js';
 import { request } from './poll-request-shape.js';
 import { secondsFrom, unit } from './poll-values-shape.js';
-import { kinds, object, text, whole, word, yes, type Shape } from './shape.js';
+import { kinds, map, object, text, whole, word, yes, type Shape } from './shape.js';
 
 const pageKind = word(
   'none',
@@ -11,6 +11,7 @@ const pageKind = word(
   'header_cursor',
   'header_url',
   'body_cursor',
+  'body_headers',
   'body_url',
   'last_record',
   'offset',
@@ -27,6 +28,7 @@ export const pagination = kinds({
   header_cursor: object({ kind: pageKind, header: name, parameter }, end),
   header_url: object({ kind: pageKind, header: name }, { ...end, ...relative }),
   body_cursor: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
+  body_headers: object({ kind: pageKind, headers: map(path) }, end),
   body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
   last_record: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
   offset: object(

@@ -45,6 +45,7 @@ export const job = object(
   },
   {
     every_seconds: whole(60, 2_592_000),
+    again: object({ ...request.required, id: path }, request.optional),
     status: object(
       { ...request.required, value: path, done: list(value) },
       { ...request.optional, failed: list(value) },

@@ -1,7 +1,7 @@
 /** Shape of what a `poll` definition takes from settings: see `src/poll-values.ts`. */
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
-import { setting, template } from './poll-primitives.js';
+import { path, setting, template } from './poll-primitives.js';
 import { map, object, text, whole, word, yes, type Shape } from './shape.js';
 
 const NAME = /^[a-z][a-z0-9_]*$/;
@@ -21,7 +21,10 @@ const result: Shape = (value, pointer, complain) => {
 };
 
 const separator = text(/^.{1,3}$/, 'a separator, like ","');
-const value = object({ field: setting }, { split: separator, first: yes, json: yes, of: map(result), default: result });
+const value = object(
+  { field: setting },
+  { split: separator, path, first: yes, json: yes, of: map(result), default: result },
+);
 
 /** See `PollDefinition.values`. */
 export const values: Shape = (found, pointer, complain) => {

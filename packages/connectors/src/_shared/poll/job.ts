@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { PollJob } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import { unexpected } from '../connection-test/failures.js';
 import { failed } from '../connection-test/outcome.js';
-import type { PollCall } from './call.js';
+import { encodeBody, type PollCall } from './call.js';
 import type { PollClient } from './client.js';
 import { isDownload } from './download.js';
 import { textAt } from './pagination.js';
@@ -21,17 +22,50 @@ export type JobState = {
   read: number;
 };
 
+/** The last export that the vendor keeps, and a hash of the request that started it. */
+export type LastJob = { id: string; of: string };
+
 /** Whether it is time to start a job; one that was started in the future had a wrong clock. */
 export function isJobDue({ every_seconds: every = 0 }: PollJob, { started }: StreamState, now: number): boolean {
   return started === undefined || started > now || now - started >= every * 1_000;
 }
 
-/** Starts a job and returns its id. @throws PollError */
-export async function startJob(job: PollJob, client: PollClient, values: Values, signal: AbortSignal): Promise<string> {
-  const { body } = await client.send(client.request(job.start, values), signal);
-  const id = textAt(body, job.start.id);
-  if (id === '') throw new PollError(unexpected(client.subject), 'retry');
-  return id;
+/**
+ * Starts a job, or runs the last one again if it is of the same request.
+ *
+ * @returns its id, and what identifies it if it can be run again
+ * @throws PollError
+ */
+export async function startJob(
+  job: PollJob,
+  last: LastJob | undefined,
+  client: PollClient,
+  values: Values,
+  signal: AbortSignal,
+): Promise<{ id: string; last?: LastJob }> {
+  const call = client.request(job.start, values);
+  const request = async (sent: PollCall, path: string): Promise<string> => {
+    const id = textAt((await client.send(sent, signal)).body, path);
+    if (id === '') throw new PollError(unexpected(client.subject), 'retry');
+    return id;
+  };
+  const { again } = job;
+  if (!again) return { id: await request(call, job.start.id) };
+  const of = createHash('sha256')
+    .update(`${call.url.href} ${encodeBody(call)?.text ?? ''}`)
+    .digest('base64url')
+    .slice(0, 12);
+  if (last?.of === of) {
+    try {
+      const id = await request(client.request(again, { ...values, job: last.id }), again.id);
+      return { id, last: { id, of } };
+    } catch (error) {
+      // The vendor no longer has it. A failure that concerns every request is reported by the start.
+      if (!(error instanceof PollError) || error.kind === 'throttled') throw error;
+    }
+  }
+  const id = await request(call, job.start.id);
+  return { id, last: { id, of } };
 }
 
 /**
@@ -59,6 +93,7 @@ export async function jobProgress(
   }
   if (!job.parts) return { parts: [undefined] };
   const found: unknown = getAt(body, job.parts.path);
+  if (typeof found === 'string' && found !== '') return { parts: [found] };
   if (!Array.isArray(found)) {
     if ((found ?? null) === null) return { parts: [] };
     throw new PollError(unexpected(client.subject), 'retry');

@@ -38,6 +38,13 @@ test.each([
   expect((await sent(definition, settings)).url).toBe('/v1/a/b/events');
 });
 
+test('sends a value of the first object of a list', async () => {
+  const name = { field: '/settings/reports', path: '/id', first: true } as const;
+  const definition = { values: { name }, ...streamed({ path: '/v1/{{name|path}}/events', cursor: none }) };
+  const reports = [{ title: 'x' }, { id: ' ' }, { id: 'a/b' }, { id: 'c' }];
+  expect((await sent(definition, { reports })).url).toBe('/v1/a/b/events');
+});
+
 test('omits what has no value: a parameter, a header and a property', async () => {
   const definition = {
     values: { level: severity },

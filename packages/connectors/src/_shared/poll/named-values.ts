@@ -1,9 +1,9 @@
 import type { ConnectorConfig, PollDefinition, PollResult, PollValue } from '@connector-frame/catalog/types';
-import { isEmpty } from '@connector-frame/catalog/validate';
+import { getAt, isEmpty } from '@connector-frame/catalog/validate';
 import type { JsonValue } from '@connector-frame/engine/connector-api';
 import { failed } from '../connection-test/outcome.js';
 import { PollError } from './poll-error.js';
-import { fill, valueOf, type Values } from './template.js';
+import { fill, jsonOf, valueOf, type Values } from './template.js';
 
 type Settings = Pick<Values, 'settings'>;
 
@@ -33,9 +33,10 @@ function compute(value: PollValue, settings: Settings): JsonValue | undefined {
 }
 
 /** Returns the value of the setting, `undefined` if it is empty. */
-function read({ field, split, json }: PollValue, settings: Settings): JsonValue | undefined {
+function read({ field, split, json, path }: PollValue, settings: Settings): JsonValue | undefined {
   const given = valueOf(field, settings);
   if (given === undefined || isEmpty(given)) return undefined;
+  if (path !== undefined) return isList(given) ? valuesAt(given, path) : undefined;
   if (typeof given !== 'string') return given;
   if (json) return parse(given, field);
   if (split === undefined) return given;
@@ -44,6 +45,12 @@ function read({ field, split, json }: PollValue, settings: Settings): JsonValue 
     .map((item) => item.trim())
     .filter((item) => item !== '');
   return items.length === 0 ? undefined : items;
+}
+
+/** Returns the values at a path of objects, without empty ones. */
+function valuesAt(objects: readonly JsonValue[], path: string): JsonValue | undefined {
+  const found = objects.flatMap((each) => jsonOf(getAt(each, path)) ?? []).filter((each) => !isEmpty(each));
+  return found.length === 0 ? undefined : found;
 }
 
 function parse(text: string, field: string): JsonValue {

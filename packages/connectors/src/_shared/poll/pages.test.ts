@@ -42,6 +42,22 @@ describe('the next page', () => {
     expect(urls[1]).toBe('/events?from=2');
   });
 
+  test('by tokens in the body that are sent as headers, and resumed with them', async () => {
+    const { driver, requests } = await open(
+      streamed({ pagination: { kind: 'body_headers', headers: { 'x-after': '/after', 'x-scroll': '/scroll' } } }),
+      (_query, { headers }) => {
+        const from = Number(headers['x-after'] ?? 0);
+        if (from > 0 && headers['x-scroll'] !== 's1') return { status: 422 };
+        return { body: { data: slice(from), after: from < 6 ? from + 2 : null, scroll: 's1' } };
+      },
+    );
+    await driver.poll(2);
+    driver.restart();
+    await driver.poll();
+    expect(driver.numbers).toEqual(upTo(7));
+    expect(requests.map(({ headers }) => headers['x-after'])).toEqual([undefined, '2', '4', '6']);
+  });
+
   // Elasticsearch's `search_after` takes the `sort` values of the last hit.
   test.each<[where: string, pagination: PollPagination]>([
     ['of the last record', { kind: 'last_record', path: '/sort', parameter: '/search_after', json: true }],

@@ -1,12 +1,13 @@
 import type { PollPagination } from '@connector-frame/catalog/types';
 import { getAt, isEmpty } from '@connector-frame/catalog/validate';
-import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
+import { isRecord, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { failed } from '../connection-test/outcome.js';
 import { withParameter, type PollCall } from './call.js';
 import type { PollResponse, PollClient } from './client.js';
 import { escapePlus, nextLink, parameterOf } from './next-link.js';
 import { hasNext, isEnd } from './page-end.js';
 import { PollError } from './poll-error.js';
+import { setHeader } from './signing.js';
 
 /** A page that has been read. */
 export interface PageRead {
@@ -52,6 +53,8 @@ export function pageCall(
     };
   }
   if (position === undefined) return first;
+  if (pagination.kind === 'body_headers')
+    return { ...first, headers: withTokens(first.headers, position), continued: true };
   const url = client.ownUrl(position, first.url);
   return url && { ...first, url, continued: true };
 }
@@ -82,6 +85,8 @@ export function tokenPosition(pagination: PollPagination, client: PollClient, pa
       return resolve(client, response, response.headers.get(pagination.header) ?? '', pagination.relative_to)?.href;
     case 'body_cursor':
       return (pagination.json ? jsonAt : textAt)(response.body, pagination.path) || undefined;
+    case 'body_headers':
+      return tokensAt(response.body, pagination.headers);
     case 'body_url': {
       const url = resolve(client, response, textAt(response.body, pagination.path), pagination.relative_to);
       return pagination.parameter === undefined ? url?.href : url && parameterOf(url, lastKey(pagination.parameter));
@@ -101,6 +106,21 @@ export function textAt(body: unknown, path: string): string {
 function jsonAt(body: unknown, path: string): string {
   const value: unknown = getAt(body, path);
   return isEmpty(value) ? '' : JSON.stringify(value);
+}
+
+/** Returns tokens by the headers that they are sent as, as JSON; `undefined` without the first of them. */
+function tokensAt(body: unknown, headers: Readonly<Record<string, string>>): string | undefined {
+  const tokens = Object.entries(headers).map(([name, path]) => [name, textAt(body, path)] as const);
+  if (tokens[0]?.[1] === '') return undefined;
+  return JSON.stringify(Object.fromEntries(tokens.filter(([, token]) => token !== '')));
+}
+
+/** Adds tokens to the headers of a request. */
+function withTokens(given: Headers | undefined, position: string): Headers {
+  const headers = new Headers(given);
+  const tokens = parsed(position);
+  if (isRecord(tokens)) for (const [name, token] of Object.entries(tokens)) setHeader(headers, name, textOf(token), '');
+  return headers;
 }
 
 /** A position is JSON unless the stored state was changed. */

@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
-import type { JobState } from './job.js';
+import type { JobState, LastJob } from './job.js';
 import { parseSeen, type SeenGroup } from './seen.js';
 
 /** The position in a stream. Times are milliseconds since the epoch. */
@@ -27,6 +27,8 @@ export type StreamState = {
   /** The export in progress, and when the last finished one was started. */
   job?: JobState;
   started?: number;
+  /** The last export, if it can be run again. */
+  last?: LastJob;
 };
 
 /** The cursor of a polled input. */
@@ -46,7 +48,7 @@ export function readState(cursor: JsonValue | undefined): PollState {
 
 function readStream(value: JsonValue | undefined): StreamState {
   if (!isRecord(value)) return {};
-  const { of, since, until, opened, place, newest, seen, token, after, top, job, started, pending } = value;
+  const { of, since, until, opened, place, newest, seen, token, after, top, job, started, pending, last } = value;
   return {
     ...(typeof of === 'string' && { of }),
     ...(typeof since === 'number' && { since }),
@@ -59,9 +61,16 @@ function readStream(value: JsonValue | undefined): StreamState {
     ...(typeof top === 'string' && { top }),
     ...(typeof started === 'number' && { started }),
     ...readJob(job),
+    ...readLast(last),
     ...(Array.isArray(pending) && { pending: pending.filter((id) => typeof id === 'string') }),
     seen: parseSeen(seen),
   };
+}
+
+function readLast(value: JsonValue | undefined): Pick<StreamState, 'last'> {
+  if (!isRecord(value)) return {};
+  const { id, of } = value;
+  return typeof id === 'string' && typeof of === 'string' ? { last: { id, of } } : {};
 }
 
 function readJob(value: JsonValue | undefined): Pick<StreamState, 'job'> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PollDefinition, PollStream } from '@connector-frame/catalog';
 import { START } from '../../../../../test/support/poll-driver.js';
-import { data, open, records, streamed, upTo } from '../../../../../test/support/poll-acme.js';
+import { data, FILES, open, records, streamed, upTo } from '../../../../../test/support/poll-acme.js';
 import type { Received, Reply } from '../../../../../test/support/vendor.js';
 
 const HOUR = 3_600_000;
@@ -237,6 +237,52 @@ describe('an export', () => {
     const opened = await open(streamed(job({ path: '/chunks', id: '/url', url: true })), away.respond);
     expect(await opened.driver.fails()).toMatchObject({ code: 'redirected', kind: 'permanent' });
     expect(opened.elsewhere).toEqual([]);
+  });
+
+  test('with one file names it by a text, and is run again unless its filter has changed', async () => {
+    const created: unknown[] = [];
+    const ran: string[] = [];
+    const gone = new Set<string>();
+    const respond = (_query: URLSearchParams, { url, method, body }: Received): Reply => {
+      const [, , id = '', action] = url.split('/');
+      if (action === 'run') {
+        if (gone.has(id)) return { status: 404 };
+        ran.push(id);
+        return { body: { export: id } };
+      }
+      if (method === 'POST') return { body: { export: `e${created.push(JSON.parse(body))}` } };
+      if (action === 'file') return data({ id, run: ran.length });
+      return { body: { status: 'FINISHED', file: `${FILES}/exports/${id}/file` } };
+    };
+    const definition = streamed({
+      path: '',
+      query: {},
+      download_hosts: ['storage.example'],
+      records: { path: '/data' },
+      cursor: { kind: 'none' },
+      job: {
+        start: { path: '/exports', body: { level: '{{/settings/level}}' }, id: '/export' },
+        again: { path: '/exports/{{job}}/run', method: 'POST', id: '/export' },
+        status: { path: '/exports/{{job}}', value: '/status', done: ['FINISHED'] },
+        parts: { path: '/file', url: true },
+        every_seconds: 3_600,
+      },
+    });
+    const settings = { level: 'low' };
+    const { driver, clock } = await open(definition, respond, { settings });
+    const next = async (): Promise<unknown[]> => {
+      const before = driver.delivered.length;
+      driver.restart();
+      await driver.poll();
+      clock.ms += HOUR;
+      return driver.delivered.slice(before);
+    };
+    expect([await next(), await next()]).toEqual([[{ id: 'e1', run: 0 }], [{ id: 'e1', run: 1 }]]);
+    settings.level = 'high';
+    expect(await next()).toEqual([{ id: 'e2', run: 1 }]);
+    gone.add('e2');
+    expect(await next()).toEqual([{ id: 'e3', run: 1 }]);
+    expect([created, ran]).toEqual([[{ level: 'low' }, { level: 'high' }, { level: 'high' }], ['e1']]);
   });
 
   test('that fails or never ends is given up, and another one is started', async () => {

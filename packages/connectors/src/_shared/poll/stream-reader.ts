@@ -85,8 +85,9 @@ export class StreamReader {
       const isDue = isScheduled?.(this.#state.started) ?? isJobDue(job, this.#state, client.vendorClock.now());
       if (!isDue) return;
       this.#openWindow();
-      const id = await startJob(job, client, this.#values(), signal);
-      this.#state = { ...this.#state, job: { id, started: client.vendorClock.now(), read: 0 } };
+      const { id, last } = await startJob(job, this.#state.last, client, this.#values(), signal);
+      const started = client.vendorClock.now();
+      this.#state = { ...this.#state, job: { id, started, read: 0 }, ...(last && { last }) };
       yield { records: [], state: this.#state };
     }
     const { job: current } = this.#state;

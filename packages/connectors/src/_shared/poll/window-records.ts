@@ -101,7 +101,7 @@ export class WindowRecords {
   /** The state after a window was read completely. */
   close(state: StreamState, cut: boolean): StreamState {
     const { cursor } = this.#context.stream;
-    const { of, newest, after, top } = state;
+    const { of, newest, after, top, last: job } = state;
     const clock = this.#context.client.vendorClock;
     const { opened, ...unopened } = state;
     // Our clock may be slow, so it counts only where the time since then matters.
@@ -118,6 +118,7 @@ export class WindowRecords {
       ...(since !== undefined && { since, seen }),
       ...(newest !== undefined && { newest }),
       ...(last !== undefined && { after: last }),
+      ...(job && { last: job }),
     };
   }
 
