@@ -20,6 +20,16 @@ test.each<[string, PollStart, unknown, number]>([
   ]);
 });
 
+test.each([
+  ['without a zone, in UTC', '2026-01-01 00:00:00.0', '2026-01-01T00:00:00.000Z'],
+  ['with a zone', '2026-01-01T00:00:00+01:00', '2025-12-31T23:00:00.000Z'],
+  ['as seconds since 1970', '1767225600', '2026-01-01T00:00:00.000Z'],
+])('starts at a time %s', async (_name, back, expected) => {
+  const { driver, requests } = await open(starting('/settings/back'), () => data(), { settings: { back } });
+  await driver.poll();
+  expect(requests[0]?.url).toContain(encodeURIComponent(expected));
+});
+
 test('starts before the time of the vendor when our clock is wrong', async () => {
   const start: PollStart = { ago: '/settings/back', unit: 'hours' };
   const back = { settings: { back: 6 } };

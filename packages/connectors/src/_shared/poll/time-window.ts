@@ -6,6 +6,7 @@ import { PollError } from './poll-error.js';
 import { secondsOf } from './setting-number.js';
 import type { StreamState } from './state.js';
 import { usesPlaceholder } from './template.js';
+import { parseTime } from './times.js';
 import type { VendorClock } from './vendor-clock.js';
 
 /**
@@ -37,8 +38,8 @@ function configuredStart(
   }
   const given = field === undefined ? undefined : text(config, ...field.split('/').slice(1));
   if (given === undefined) return undefined;
-  const start = Date.parse(given);
-  if (Number.isNaN(start))
+  const start = parseTime(given, /^\d{9,11}(?:\.\d+)?$/.test(given) ? 'seconds' : 'rfc3339');
+  if (start === undefined)
     throw new PollError(failed('invalid_config', 'This is not a valid date and time.', { at: field }), 'permanent');
   return start;
 }
