@@ -36,7 +36,8 @@ export type PollPagination =
   | ({ kind: 'header_url'; header: string; relative_to?: 'base_url' } & PollEnd)
   /**
    * A string in the response, or several joined with a comma, sent as a parameter. `json`: a list or
-   * an object, sent as it is in a body.
+   * an object, sent as it is in a body. `path` and `more` may be `{{/settings/...}}`: a setting contains
+   * them, with dots between keys. Without `path`, there is one page.
    */
   | ({ kind: 'body_cursor'; path: PollPath; parameter: string; json?: true } & PollEnd)
   /**

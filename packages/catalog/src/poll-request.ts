@@ -147,7 +147,9 @@ export interface PollRequest {
   responses?: readonly PollResponseRule[];
   /**
    * GraphQL query, sent as JSON. A response with `errors` is a failure, whatever its status. The
-   * query is sent as it is written: values go into `variables`.
+   * query is sent as it is written: values go into `variables`. `{{/settings/...}}` alone: a setting
+   * contains it, and the page token of `/variables/after` goes into the variable that it passes as
+   * `after`. `given`: a list setting of variables with `name` and `value`.
    */
-  graphql?: { query: string; variables?: { readonly [name: string]: PollBody } };
+  graphql?: { query: string; variables?: { readonly [name: string]: PollBody }; given?: PollField };
 }

@@ -32,14 +32,15 @@ import type { PollNumber, PollValue } from './poll-values.js';
 export interface PollRecordList {
   /**
    * Path of the record list in the response, or several. `*` stands for each item of a list, or
-   * each value of an object.
+   * each value of an object. `{{/settings/...}}`: a setting contains it, with dots between keys. If that is
+   * empty, it is the whole response.
    */
   path: PollPath | readonly PollPath[];
   /**
    * What is at `path`: a list (default), an object whose values are the records (`map`), a single
-   * record (`object`), or a list of lists (`rows`), whose names are in `columns`.
+   * record (`object`), a list or a single record (`any`), or a list of lists (`rows`), whose names are in `columns`.
    */
-  shape?: 'list' | 'map' | 'object' | 'rows';
+  shape?: 'list' | 'map' | 'object' | 'any' | 'rows';
   /** Field that gets the key of the record in a `map`, or what the last `*` of `path` stands for. */
   key?: string;
   /** Names of the columns of `rows`, or the path of these names in the response. */

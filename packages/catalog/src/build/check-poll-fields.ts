@@ -106,6 +106,12 @@ export function checkListSettings(poll: PollDefinition, fields: readonly Visited
       if (inRows !== (isPlain(each) && 'id' in each))
         add(pointer, `${inRows ? 'needs' : 'takes no'} "id": the entries of ${text} are ${inRows ? '' : 'no '}objects`);
     }
+    if (pointer.endsWith('/graphql/given')) {
+      const field = fields.find(({ path, inRow }) => !inRow && path === text)?.field;
+      const rows = field !== undefined && isList(field) && isGroup(field.items) ? field.items.properties : {};
+      if (!Object.hasOwn(rows, 'name') || !Object.hasOwn(rows, 'value'))
+        add(pointer, `names ${text}, which is no list of objects with "name" and "value"`);
+    }
     if (/\/(?:query|form)\/[^/]+\/list$/.test(pointer)) {
       const field = fields.find((each) => each.path === text)?.field;
       if (field && !isList(field))

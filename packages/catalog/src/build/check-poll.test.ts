@@ -206,6 +206,17 @@ const streams: [changes: object, at: string, message: string][] = [
     'must say {{id}}',
   ],
   [{ acknowledge: { path: '/read/{{id}}' } }, '/records', 'needs one "id": records are acknowledged by it'],
+  [
+    { records: { path: '{{/settings/none}}', time: '/at' } },
+    '/records/path',
+    'names /settings/none, which is no field',
+  ],
+  [{ records: { path: '/{{/settings/mode}}', time: '/at' } }, '/records/path', 'must be a pointer into the response'],
+  [
+    { graphql: { query: '{ a }', given: '/settings/rows' } },
+    '/graphql/given',
+    'which is no list of objects with "name"',
+  ],
   [{ pagination: { kind: 'body_headers', headers: {} } }, '/pagination/headers', 'names no header'],
   [{ pagination: { kind: 'body_headers', headers: { 'a b': '/a' } } }, '/pagination/headers/a b', 'is no header name'],
   [{ pagination: { kind: 'repeat' } }, '/cursor', 'with "resume": "again"'],

@@ -1,6 +1,6 @@
 /** Shape of pages and cursors of a `poll` definition: see `src/poll-pages.ts`. */
 import { isPlain } from '../validate/objects.js';
-import { name, parameter, path, setting } from './poll-primitives.js';
+import { givenPath, name, parameter, path, setting } from './poll-primitives.js';
 import { request } from './poll-request-shape.js';
 import { secondsFrom, unit } from './poll-values-shape.js';
 import { kinds, map, object, text, whole, word, yes, type Shape } from './shape.js';
@@ -27,7 +27,7 @@ export const pagination = kinds({
   link_header: object({ kind: pageKind }, end),
   header_cursor: object({ kind: pageKind, header: name, parameter }, end),
   header_url: object({ kind: pageKind, header: name }, { ...end, ...relative }),
-  body_cursor: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
+  body_cursor: object({ kind: pageKind, path: givenPath, parameter }, { ...end, more: givenPath, json: yes }),
   body_headers: object({ kind: pageKind, headers: map(path) }, end),
   body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
   last_record: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),

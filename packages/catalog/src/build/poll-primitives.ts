@@ -3,6 +3,11 @@ import { text } from './shape.js';
 
 export const template = text(/^[^\r\n]+$/, 'a text in one line');
 export const path = text(/^(?:\/[^/]+)*$/, 'a pointer into the response, like "/data/items", or "" for all of it');
+/** A path, or the setting that contains it. */
+export const givenPath = text(
+  /^(?:(?:\/[^/{}]+)*|\{\{\/settings\/[^{}]+\}\})$/,
+  'a pointer into the response, like "/data/items", or "{{/settings/...}}"',
+);
 export const setting = text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."');
 export const secret = text(/^\/secrets\/[^/]+$/, 'the pointer of a secret, "/secrets/..."');
 export const field = text(/^\/(?:settings|secrets)\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a field');

@@ -1,7 +1,7 @@
 /** Shape of the requests of a `poll` definition: see `src/poll-request.ts`. */
 import { isPlain } from '../validate/objects.js';
 import { joinPointer } from '../validate/pointer.js';
-import { line, path, setting, template } from './poll-primitives.js';
+import { givenPath, line, path, setting, template } from './poll-primitives.js';
 import { responses } from './poll-responses-shape.js';
 import { source } from './poll-values-shape.js';
 import { list, map, object, some, text, whole, word, yes, type Shape } from './shape.js';
@@ -73,7 +73,7 @@ export const request = {
     form: map(parameterValue),
     download_hosts: list(text(/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/, 'the name of a host, like "s3.amazonaws.com"')),
     responses,
-    graphql: object({ query: text(/\S/, 'a GraphQL query') }, { variables: map(json) }),
+    graphql: object({ query: text(/\S/, 'a GraphQL query') }, { variables: map(json), given: setting }),
   },
 };
 
@@ -101,9 +101,9 @@ export const only: Shape = (value, pointer, complain) => {
 
 /** Keys of `PollRecordList`. */
 export const recordList = {
-  required: { path: some(path) },
+  required: { path: some(givenPath) },
   optional: {
-    shape: word('list', 'map', 'object', 'rows'),
+    shape: word('list', 'map', 'object', 'any', 'rows'),
     key: line,
     columns: some(line),
     add: map(added),

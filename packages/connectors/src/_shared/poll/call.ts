@@ -4,8 +4,10 @@ import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api'
 import type { PollRequest, PollResponseRule, PollTemplate } from '@connector-frame/catalog/types';
 import type { BodyFormat } from './body-format.js';
 import { fillBody } from './body-template.js';
+import { givenField } from './given-paths.js';
+import { givenVariables } from './graphql-variables.js';
 import { setHeader } from './signing.js';
-import { fill, parametersOf, type Values } from './template.js';
+import { fill, parametersOf, valueOf, type Values } from './template.js';
 
 /** A request to the vendor, without headers and credentials. */
 export interface PollCall {
@@ -35,7 +37,7 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
   const content: Pick<PollCall, 'body' | 'graphql'> =
     graphql !== undefined
       ? {
-          body: { json: { query: graphql.query, variables: fillBody(graphql.variables ?? {}, values) } },
+          body: { json: graphqlBody(graphql, values) },
           graphql: true,
         }
       : body !== undefined
@@ -58,6 +60,14 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
     ...(request.headers && { headers: headersOf(request.headers, { ...values, uuid: randomUUID() }) }),
     ...content,
   };
+}
+
+function graphqlBody(graphql: NonNullable<PollRequest['graphql']>, values: Values): JsonValue {
+  const query = givenField(graphql.query) === undefined ? graphql.query : (fill(graphql.query, values) ?? '');
+  const variables = fillBody(graphql.variables ?? {}, values);
+  if (graphql.given === undefined) return { query, variables };
+  const given = givenVariables(query, valueOf(graphql.given, values));
+  return { query, variables: { ...(isRecord(variables) && variables), ...given } };
 }
 
 /**

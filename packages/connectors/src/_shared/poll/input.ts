@@ -6,6 +6,7 @@ import { Acknowledgements } from './acknowledgements.js';
 import { PollClient } from './client.js';
 import { holds } from './condition.js';
 import { entryValues, readEntries, type Entry } from './entries.js';
+import { withGivenPaths } from './given-paths.js';
 import { PollError } from './poll-error.js';
 import { StreamReader } from './stream-reader.js';
 import { isDue as isScheduleDue } from './schedule.js';
@@ -44,7 +45,8 @@ class PollInput implements PageInput {
   readonly #context: ConnectorContext;
 
   /** @throws PollError `invalid_config` */
-  constructor(poll: PollDefinition, config: ConnectorConfig, context: ConnectorContext) {
+  constructor(definition: PollDefinition, config: ConnectorConfig, context: ConnectorContext) {
+    const poll = withGivenPaths(definition, config);
     this.#config = config;
     this.#context = context;
     const { type, egress, clock, secrets, tokens, aws } = context;

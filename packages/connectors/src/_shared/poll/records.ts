@@ -95,6 +95,8 @@ function itemsOf(shape: RecordShape, { value }: Match, body: JsonValue, lenient:
         ...(key !== undefined && { [key]: name }),
       }));
     }
+    case 'any':
+      return isList(value) ? value.map(toRecord) : isRecord(value) ? [value] : undefined;
     case 'rows':
       return isList(value) ? rowsOf(columnsOf(shape, body), value) : undefined;
     default:
