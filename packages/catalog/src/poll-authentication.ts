@@ -321,6 +321,8 @@ export interface PollAwsSignature {
   secret_access_key?: PollField;
   session_token?: PollField;
   region: PollTemplate;
+  /** Signs for the region in the host name of each request, such as `acm.eu-west-1.amazonaws.com`. */
+  region_of_host?: true;
   /** Role to assume (STS `AssumeRole`), if the setting is not empty. */
   role_arn?: PollField;
   /**

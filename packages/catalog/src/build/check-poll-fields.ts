@@ -1,5 +1,5 @@
 /** Consistency of addresses and list settings in a `poll` definition. */
-import type { PollDefinition } from '../types.js';
+import type { PollDefinition, PollEach } from '../types.js';
 import { isPlain } from '../validate/objects.js';
 import { getAt, joinPointer } from '../validate/pointer.js';
 import { discriminatorOf, isGroup, isList, isMap, isUnion, variantsOf } from '../validate/schema.js';
@@ -38,7 +38,14 @@ export function checkAddresses(poll: PollDefinition, fields: readonly VisitedFie
   };
   for (const { pointer, text } of textsIn(poll, ''))
     // The path of a login is appended to `base_url`.
-    if (isAddress(pointer) && !text.startsWith('/')) for (const path of namesIn(text)) needMark(pointer, path);
+    if (isAddress(pointer) && !text.startsWith('/'))
+      for (const name of namesIn(text)) {
+        const each = /^(?:each|parent)\b/.test(name) ? eachAt(poll, pointer) : undefined;
+        if (each && 'path' in each)
+          add(pointer, `can't say {{${name}}}: a response must not decide where credentials are sent`);
+        const source = each && 'setting' in each ? each.setting : name;
+        needMark(pointer, source === undefined ? name : (poll.values?.[source]?.field ?? source));
+      }
   for (const { pointer, value } of choicesIn(poll, '')) {
     const { field, of } = value;
     needMark(`${pointer}/field`, field);
@@ -50,6 +57,10 @@ export function checkAddresses(poll: PollDefinition, fields: readonly VisitedFie
     else checkChoice(of, values, add, pointer);
   }
 }
+
+/** Returns what the stream at a pointer is read for. */
+const eachAt = ({ streams }: PollDefinition, pointer: string): PollEach | undefined =>
+  streams[Number(/^\/streams\/(\d+)\//.exec(pointer)?.[1])]?.each;
 
 /** Checks that `of` has each value of a choice, if the setting is one, and no other. */
 export function checkChoice(

@@ -223,6 +223,19 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ each: { values: [] } }, '/each/values', 'must be a list'],
   [{ each: { setting: '/settings/none' } }, '/each/setting', 'names /settings/none, which is no field'],
   [{ each: { values: ['a'] } }, '/each', 'nothing says {{each}}'],
+  [
+    { each: { setting: '/settings/tags' }, base_url: 'https://{{each}}.acme.example' },
+    '/base_url',
+    'sends secrets to where /settings/tags says: mark that setting "x-destination"',
+  ],
+  [
+    {
+      each: { path: '/hosts', page_size: 9, records: { path: '', id: '' }, pagination: { kind: 'none' } },
+      base_url: 'https://{{each}}.acme.example',
+    },
+    '/base_url',
+    'a response must not decide where credentials are sent',
+  ],
   [{ each: { values: ['a'] }, path: '/{{each/region}}' }, '/path', "can't say {{each/region}}"],
   [{ each: { setting: '/settings/tags', id: '/id' } }, '/each/setting', 'takes no "id"'],
   [{ query: { a: '{{page_size|path}}' } }, '/query/a', 'only in a "path"'],

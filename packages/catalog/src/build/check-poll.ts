@@ -112,7 +112,7 @@ function checkTemplates(poll: PollDefinition, add: Add): void {
         const form = rest.length > 0 ? rest.join(':') : undefined;
         const known = [
           ...names,
-          ...(isAddress(pointer) ? [] : computed),
+          ...computed.filter((each) => !isAddress(pointer) || values[each]?.first === true),
           ...(/.\/headers\/[^/]+$/.test(pointer) ? ['uuid'] : []),
         ];
         if (!isNamed(name, known))

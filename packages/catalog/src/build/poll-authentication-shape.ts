@@ -81,7 +81,7 @@ const awsSignature: Shape = (value, pointer, complain) => {
   const hasKey = !has('role_arn') || has('access_key_id') || has('secret_access_key');
   object(
     { kind: word('aws_sigv4'), region: template, service: line, ...(hasKey ? keys : role) },
-    hasKey ? { ...role, session_token: secret, external_id: setting } : {},
+    { region_of_host: yes, ...(hasKey && { ...role, session_token: secret, external_id: setting }) },
   )(value, pointer, complain);
 };
 const loginRequest = object(

@@ -65,7 +65,7 @@ export function awsAuthentication(
   return {
     async sign(request, signal) {
       await sign(request, await keysFor(signal), {
-        region,
+        region: (method.region_of_host && regionOf(request.url)) || region,
         service: method.service,
         at: vendorNow(),
         field: method.secret_access_key ?? method.role_arn ?? '',
@@ -78,6 +78,10 @@ export function awsAuthentication(
     },
   };
 }
+
+/** Returns the region in the host name of an AWS endpoint. */
+const regionOf = ({ hostname }: URL): string | undefined =>
+  /^[a-z0-9-]+\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/.exec(hostname)?.[1];
 
 async function sign(
   request: Outgoing,

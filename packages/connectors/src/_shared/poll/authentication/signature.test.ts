@@ -375,3 +375,34 @@ test.each([
   expect(request.headers.get('authorization')).toContain(`Signature=${signature}`);
   expect(request.headers.get('x-amz-date')).toBe('20150830T123600Z');
 });
+
+test.each([
+  ['acm.eu-west-1.amazonaws.com', 'eu-west-1'],
+  ['acm.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
+  ['acm.eu-west-1.amazonaws.com.attacker.example', 'us-east-1'],
+  ['account.amazonaws.com', 'us-east-1'],
+])('AWS Signature Version 4 for the region of %s', async (host, region) => {
+  const authentication = awsAuthentication(
+    {
+      kind: 'aws_sigv4',
+      access_key_id: '/settings/id',
+      secret_access_key: '/secrets/key',
+      region: 'us-east-1',
+      region_of_host: true,
+      service: 'acm',
+    },
+    {
+      config: { settings: { id: 'AKIDEXAMPLE' }, secrets: { key: 'k' } },
+      subject: { product: 'AWS' },
+      base: new URL(`https://${host}`),
+      egress: noEgress,
+      requester: () => Promise.reject(new Error('none')),
+      now: () => 0,
+      vendorNow: () => Date.UTC(2015, 7, 30, 12, 36),
+      refused: () => new PollError(failed('rejected', ''), 'permanent'),
+    },
+  );
+  const request = { method: 'GET', url: new URL(`https://${host}/`), headers: new Headers() };
+  await authentication.sign(request, new AbortController().signal);
+  expect(request.headers.get('authorization')).toContain(`/20150830/${region}/acm/aws4_request`);
+});
