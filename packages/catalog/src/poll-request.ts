@@ -91,6 +91,19 @@ export interface PollOnly {
   missing?: true | PollField;
 }
 
+/**
+ * Removes properties of records, by their names: a list, a list setting, or a list of `values`. An
+ * empty list removes nothing.
+ */
+export interface PollOmit {
+  /** Properties to remove. */
+  properties?: PollField | readonly string[];
+  /** Properties to keep: all others are removed. */
+  except?: PollField | readonly string[];
+  /** Removes them only if these hold. */
+  when?: PollCondition | readonly PollCondition[];
+}
+
 export interface PollCsv {
   /** Default `,`. */
   delimiter?: string;

@@ -17,6 +17,7 @@ import type {
   PollAddress,
   PollCondition,
   PollField,
+  PollOmit,
   PollOnly,
   PollPath,
   PollRequest,
@@ -66,6 +67,10 @@ export interface PollRecords extends PollRecordList {
   time_form?: PollTimeForm;
   /** Keeps only records that pass this filter, or all of several, where the vendor can't filter. */
   only?: PollOnly | readonly PollOnly[];
+  /**
+   * Removes properties before records are delivered. Paths of `id`, `time` and `only` still find them.
+   */
+  omit?: PollOmit | readonly PollOmit[];
 }
 
 export interface PollStream extends PollRequest {

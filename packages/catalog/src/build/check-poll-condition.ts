@@ -13,11 +13,15 @@ export function checkConditions(
   add: Add,
 ): void {
   const names = Object.keys(values);
-  for (const [index, { when, detail, acknowledge }] of streams.entries()) {
+  for (const [index, { when, detail, acknowledge, records }] of streams.entries()) {
     const at = `/streams/${String(index)}`;
     checkAll(when, names, fields, (pointer, message) => add(`${at}/when${pointer}`, message));
     checkAll(acknowledge?.when, names, fields, (pointer, message) => add(`${at}/acknowledge/when${pointer}`, message));
     checkAll(detail?.when, names, fields, (pointer, message) => add(`${at}/detail/when${pointer}`, message));
+    for (const [position, { when: holds }] of [records.omit ?? []].flat().entries())
+      checkAll(holds, names, fields, (pointer, message) =>
+        add(`${at}/records/omit${Array.isArray(records.omit) ? `/${String(position)}` : ''}/when${pointer}`, message),
+      );
   }
 }
 

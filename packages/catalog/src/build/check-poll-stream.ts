@@ -87,6 +87,7 @@ function checkAcknowledge({ acknowledge, records, detail }: PollStream, add: Add
   if (!acknowledge) return;
   checkRequest(acknowledge, below(add, '/acknowledge'));
   if (typeof records.id !== 'string') add('/records', 'needs one "id": records are acknowledged by it');
+  if (records.omit) add('/records/omit', 'may remove the id by which records are acknowledged');
   if (!namesUsed(templatesOf(acknowledge)).has('id')) add('/acknowledge', 'must say {{id}}: the record it is about');
   if (detail?.into === 'replace') add('/detail/into', 'replaces the records that are acknowledged: use "merge"');
 }

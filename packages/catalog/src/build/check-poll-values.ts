@@ -82,7 +82,7 @@ function checkUse(
         add(pointer, `names ${name}, which is a list: use { "list": "${name}", "join": "," } or leave "join" out`);
     }
     const isSource =
-      /\/(?:(?:query|form)\/[^/]+\/list|records\/only(?:\/\d+)?\/(?:field|not|at_least|at_most)|each\/setting)$/.test(
+      /\/(?:(?:query|form)\/[^/]+\/list|records\/only(?:\/\d+)?\/(?:field|not|at_least|at_most)|records\/omit(?:\/\d+)?\/(?:properties|except)|each\/setting)$/.test(
         pointer,
       );
     // `check-poll-condition.ts` checks conditions.

@@ -100,6 +100,14 @@ const spoiled: [pointer: string, value: unknown, at: string, message: string][] 
   ],
   ['/poll/rate/limit', { field: '/settings/tags', per: 'second' }, '/poll/rate/limit/field', 'which is no number'],
   ['/poll/rate/limit', { field: '/settings/depth', per: 'day' }, '/poll/rate/limit/per', 'must be "second"'],
+  [`${stream}/records/omit`, {}, `${stream}/records/omit`, 'must have either "properties" or "except"'],
+  [`${stream}/records/omit`, { properties: 'tags' }, `${stream}/records/omit/properties`, 'which is not in "values"'],
+  [
+    `${stream}/records/omit`,
+    [{ except: ['a'], when: { field: '/settings/none' } }],
+    `${stream}/records/omit/0/when/field`,
+    'which is no field',
+  ],
   [`${stream}/records/only`, { path: '/a' }, `${stream}/records/only`, 'compares nothing'],
   [`${stream}/records/only`, [{ path: '/a', not: 'tags' }], `${stream}/records/only/0/not`, 'which is not in "values"'],
   [

@@ -99,6 +99,16 @@ export const only: Shape = (value, pointer, complain) => {
     complain(pointer, 'compares nothing: add "field", "not", "at_least", "at_most", "ends" or "missing"');
 };
 
+const names: Shape = (value, pointer, complain) =>
+  (Array.isArray(value) ? list(line) : source)(value, pointer, complain);
+
+/** See `PollOmit`. */
+export const omit: Shape = (value, pointer, complain) => {
+  object({}, { properties: names, except: names, when })(value, pointer, complain);
+  if (isPlain(value) && 'properties' in value === 'except' in value)
+    complain(pointer, 'must have either "properties" or "except"');
+};
+
 /** Keys of `PollRecordList`. */
 export const recordList = {
   required: { path: some(givenPath) },

@@ -2,7 +2,7 @@
 import { authenticationShape } from './poll-authentication-shape.js';
 import { cursor, pagination } from './poll-pages-shape.js';
 import { field, path, setting, template } from './poll-primitives.js';
-import { address, only, recordList, request, when } from './poll-request-shape.js';
+import { address, omit, only, recordList, request, when } from './poll-request-shape.js';
 import { rate, responses } from './poll-responses-shape.js';
 import { acknowledge, detail, each, job } from './poll-steps-shape.js';
 import { oneOf } from './problem.js';
@@ -29,6 +29,7 @@ const stream = object(
       time: some(path),
       time_form: timeForm,
       only: some(only),
+      omit: some(omit),
     }),
     pagination,
     cursor,

@@ -1,6 +1,7 @@
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { holds } from './condition.js';
 import { withDetails } from './detail.js';
+import { withoutOmitted } from './omit.js';
 import { isText } from './records.js';
 import type { StreamContext } from './stream-context.js';
 import { fill, type Values } from './template.js';
@@ -13,7 +14,10 @@ export const completedEarly = (
   signal: AbortSignal,
 ): Promise<DataRecord[]> => detailed(context, records, values, signal, true);
 
-/** Completes new records by their details, and by the texts that the definition adds. */
+/**
+ * Completes new records by their details, and by the texts that the definition adds. Properties that
+ * are not to be delivered are removed last.
+ */
 export async function completed(
   context: StreamContext,
   records: DataRecord[],
@@ -21,13 +25,14 @@ export async function completed(
   signal: AbortSignal,
 ): Promise<DataRecord[]> {
   if (records.length === 0) return records;
-  const { stream } = context;
+  const { stream, client } = context;
   const found = await detailed(context, records, values, signal, undefined);
   const added = Object.entries(stream.records.add ?? {}).flatMap(([name, template]): [string, string][] => {
     const text = isText(template) ? fill(template, values) : undefined;
     return text === undefined ? [] : [[name, text]];
   });
-  return added.length === 0 ? found : found.map((record) => ({ ...record, ...Object.fromEntries(added) }));
+  const whole = added.length === 0 ? found : found.map((record) => ({ ...record, ...Object.fromEntries(added) }));
+  return withoutOmitted(stream.records, client.values, whole);
 }
 
 /** Requests the details of records if it is time for them: `early`, or once new records are known. */
