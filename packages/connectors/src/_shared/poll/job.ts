@@ -44,28 +44,23 @@ export async function startJob(
   signal: AbortSignal,
 ): Promise<{ id: string; last?: LastJob }> {
   const call = client.request(job.start, values);
-  const request = async (sent: PollCall, path: string): Promise<string> => {
-    const id = textAt((await client.send(sent, signal)).body, path);
-    if (id === '') throw new PollError(unexpected(client.subject), 'retry');
-    return id;
-  };
+  const request = async (sent: PollCall, path: string): Promise<string> =>
+    textAt((await client.send(sent, signal)).body, path);
   const { again } = job;
-  if (!again) return { id: await request(call, job.start.id) };
-  const of = createHash('sha256')
-    .update(`${call.url.href} ${encodeBody(call)?.text ?? ''}`)
-    .digest('base64url')
-    .slice(0, 12);
-  if (last?.of === of) {
-    try {
-      const id = await request(client.request(again, { ...values, job: last.id }), again.id);
-      return { id, last: { id, of } };
-    } catch (error) {
-      // The vendor no longer has it. A failure that concerns every request is reported by the start.
-      if (!(error instanceof PollError) || error.kind === 'throttled') throw error;
-    }
-  }
-  const id = await request(call, job.start.id);
-  return { id, last: { id, of } };
+  const content = `${call.url.href} ${encodeBody(call)?.text ?? ''}`;
+  const of = createHash('sha256').update(content).digest('base64url').slice(0, 12);
+  const isSame = again !== undefined && last?.of === of;
+  const rerun = isSame ? await request(client.request(again, { ...values, job: last.id }), again.id).catch(ifGone) : '';
+  const id = rerun || (await request(call, job.start.id));
+  if (id === '') throw new PollError(unexpected(client.subject), 'retry');
+  return { id, ...(again && { last: { id, of } }) };
+}
+
+/** Returns an empty id if the vendor rejected to run an export again, as it does without it. */
+function ifGone(error: unknown): '' {
+  const isRejected = error instanceof PollError && error.kind !== 'throttled' && (error.status ?? 500) < 500;
+  if (!isRejected) throw error;
+  return '';
 }
 
 /**

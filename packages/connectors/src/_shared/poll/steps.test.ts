@@ -243,9 +243,11 @@ describe('an export', () => {
     const created: unknown[] = [];
     const ran: string[] = [];
     const gone = new Set<string>();
+    let isDown = false;
     const respond = (_query: URLSearchParams, { url, method, body }: Received): Reply => {
       const [, , id = '', action] = url.split('/');
       if (action === 'run') {
+        if (isDown) return { status: 503 };
         if (gone.has(id)) return { status: 404 };
         ran.push(id);
         return { body: { export: id } };
@@ -278,6 +280,9 @@ describe('an export', () => {
       return driver.delivered.slice(before);
     };
     expect([await next(), await next()]).toEqual([[{ id: 'e1', run: 0 }], [{ id: 'e1', run: 1 }]]);
+    isDown = true;
+    expect(await driver.fails()).toMatchObject({ kind: 'retry' });
+    isDown = false;
     settings.level = 'high';
     expect(await next()).toEqual([{ id: 'e2', run: 1 }]);
     gone.add('e2');
