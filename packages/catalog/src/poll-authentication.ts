@@ -323,6 +323,8 @@ export interface PollAwsSignature {
   region: PollTemplate;
   /** Signs for the region in the host name of each request, such as `acm.eu-west-1.amazonaws.com`. */
   region_of_host?: true;
+  /** Each request has its own `role`, which the service assumes with its own identity at AWS. */
+  role_of_request?: true;
   /** Role to assume (STS `AssumeRole`), if the setting is not empty. */
   role_arn?: PollField;
   /**

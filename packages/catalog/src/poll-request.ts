@@ -135,6 +135,8 @@ export interface PollRequest {
   method?: 'GET' | 'POST' | 'PUT';
   /** In place of the definition's `base_url`. */
   base_url?: PollAddress;
+  /** ARN of the role at AWS that signs the request, with `role_of_request` of `authentication`. */
+  role?: PollTemplate;
   /**
    * Appended to `base_url`. Each interpolated value is one path segment; of `{{each|path}}`, slashes
    * are kept. Empty: the address itself,

@@ -35,8 +35,8 @@ export function checkStream(stream: PollStream, add: Add): void {
     if (pagination.kind === 'none') add('/next', 'is never sent: the pagination is "none"');
   }
   checkRecords(stream, add);
-  const { base_url: base, headers, job } = stream;
-  const used = namesUsed(templatesOf(stream), base, headers, job && templatesOf(job.start));
+  const { base_url: base, role, headers, job } = stream;
+  const used = namesUsed(templatesOf(stream), base, role, headers, job && templatesOf(job.start));
   if (stream.prepare) checkRequest(stream.prepare, below(add, '/prepare'));
   if (stream.each) checkEach(stream.each, used, add);
   if (stream.detail) checkDetail(stream, add);

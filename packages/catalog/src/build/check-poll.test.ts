@@ -230,6 +230,7 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ pagination: { kind: 'repeat' } }, '/cursor', 'with "resume": "again"'],
   [{ each: { values: [] } }, '/each/values', 'must be a list'],
   [{ each: { setting: '/settings/none' } }, '/each/setting', 'names /settings/none, which is no field'],
+  [{ role: 'arn:aws:iam::123456789012:role/r' }, '', 'has "role", which nothing uses'],
   [{ each: { values: ['a'] } }, '/each', 'nothing says {{each}}'],
   [
     { each: { setting: '/settings/tags' }, base_url: 'https://{{each}}.acme.example' },

@@ -41,6 +41,7 @@ export function checkPoll(file: string, data: ConnectorTypeData): Problem[] {
   if (poll.schedule !== undefined && poll.streams.some(hasPosition))
     add('/schedule', 'is for streams with the cursor "time" or "none": the others always have a place to go on from');
   checkJobStarts(poll, add);
+  checkRoles(poll, add);
   for (const [index, url] of poll.documentation.entries())
     if (!URL.canParse(url)) add(`/documentation/${String(index)}`, 'is no address');
   return problems;
@@ -59,6 +60,18 @@ function checkJobStarts({ schedule, streams }: PollDefinition, add: Add): void {
     if (schedule === undefined) add(at, 'needs "every_seconds", or a "schedule" of the definition');
     else add(`${at}/every_seconds`, 'is not used: "schedule" starts the jobs');
   }
+}
+
+/** Checks that requests have roles exactly if the authentication uses them. */
+function checkRoles({ authentication, streams, check }: PollDefinition, add: Add): void {
+  const isUsed = authentication.kind === 'aws_sigv4' && authentication.role_of_request === true;
+  const requests = [
+    ...streams.map(({ role }, index) => ({ at: `/streams/${String(index)}`, role })),
+    { at: '/check', role: check.role },
+  ];
+  for (const { at, role } of requests)
+    if (isUsed !== (role !== undefined))
+      add(at, isUsed ? 'needs "role": the authentication has "role_of_request"' : 'has "role", which nothing uses');
 }
 
 /** Whether a placeholder is a value of the record whose detail is requested; never in an address. */

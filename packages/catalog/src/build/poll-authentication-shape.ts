@@ -78,9 +78,12 @@ const awsSignature: Shape = (value, pointer, complain) => {
   const keys = { access_key_id: field, secret_access_key: secret };
   const role = { role_arn: setting };
   const has = (name: string): boolean => isPlain(value) && Object.hasOwn(value, name);
+  const common = { kind: word('aws_sigv4'), region: template, service: line };
+  if (has('role_of_request'))
+    return object(common, { role_of_request: yes, region_of_host: yes })(value, pointer, complain);
   const hasKey = !has('role_arn') || has('access_key_id') || has('secret_access_key');
   object(
-    { kind: word('aws_sigv4'), region: template, service: line, ...(hasKey ? keys : role) },
+    { ...common, ...(hasKey ? keys : role) },
     { region_of_host: yes, ...(hasKey && { ...role, session_token: secret, external_id: setting }) },
   )(value, pointer, complain);
 };

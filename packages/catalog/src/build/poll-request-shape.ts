@@ -55,6 +55,7 @@ export const request = {
   optional: {
     method: word('GET', 'POST', 'PUT'),
     base_url: address,
+    role: template,
     format: word('json', 'ndjson', 'csv', 'xml', 'lines'),
     csv: object(
       {},

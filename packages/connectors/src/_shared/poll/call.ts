@@ -15,6 +15,8 @@ export interface PollCall {
   url: URL;
   /** Besides those of the definition. */
   headers?: Headers;
+  /** Role at AWS that signs it; empty if the configuration names none. */
+  role?: string;
   /** JSON value, or the fields of a form. */
   body?: { json: JsonValue } | { form: URLSearchParams };
   /** Format of the response. */
@@ -56,6 +58,7 @@ export function callOf(request: PollRequest, url: URL, values: Values): PollCall
     url,
     format: responds,
     ...(responses && { responses }),
+    ...(request.role !== undefined && { role: fill(request.role, values) ?? '' }),
     ...(downloads && { downloads }),
     ...(request.headers && { headers: headersOf(request.headers, { ...values, uuid: randomUUID() }) }),
     ...content,

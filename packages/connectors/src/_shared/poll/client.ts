@@ -198,6 +198,7 @@ export class PollClient {
       url: new URL(call.url),
       headers,
       ...(content && { body: content.text }),
+      ...(call.role !== undefined && { role: call.role }),
     };
     await this.#authentication.sign(request, signal);
     const { url, body } = request;

@@ -9,6 +9,8 @@ export interface Outgoing {
   method: string;
   url: URL;
   headers: Headers;
+  /** Role at AWS that signs it; empty if the configuration names none. */
+  role?: string;
   /** Encoded body. Absent: none. */
   body?: string | Uint8Array;
 }

@@ -26,37 +26,51 @@ export function awsAuthentication(
       failed('invalid_config', 'This is not the code of a region.', { at: fieldsIn(method.region)[0] }),
       'permanent',
     );
-  const source = new KeySource(
-    {
-      accessKeyId: readOptional(config, method.access_key_id),
-      secretAccessKey: readOptional(config, method.secret_access_key),
-      sessionToken: readOptional(config, method.session_token),
-      roleArn: readOptional(config, method.role_arn),
-      externalId: readOptional(config, method.external_id),
-      region,
-    },
-    {
-      egress,
-      now,
-      signingNow: vendorNow,
-      endpoint,
-      roles,
-      fields: {
-        accessKey: method.access_key_id,
-        secretKey: method.secret_access_key,
-        role: method.role_arn,
-        externalId: method.external_id,
+  const sourceOf = (roleArn: string | undefined): KeySource =>
+    new KeySource(
+      {
+        accessKeyId: readOptional(config, method.access_key_id),
+        secretAccessKey: readOptional(config, method.secret_access_key),
+        sessionToken: readOptional(config, method.session_token),
+        roleArn,
+        externalId: readOptional(config, method.external_id),
+        region,
       },
-    },
-  );
-  const problem = source.problem();
+      {
+        egress,
+        now,
+        signingNow: vendorNow,
+        endpoint,
+        roles,
+        fields: {
+          accessKey: method.access_key_id,
+          secretKey: method.secret_access_key,
+          role: method.role_arn,
+          externalId: method.external_id,
+        },
+      },
+    );
+  const own = method.role_of_request ? undefined : sourceOf(readOptional(config, method.role_arn));
+  const problem = (own ?? sourceOf('')).problem();
   if (problem) throw toPollError(problem);
+  /** Of roles of requests. */
+  const sources = new Map<string, KeySource>();
 
-  async function keysFor(signal: AbortSignal): Promise<AwsKeys> {
-    const keys = await source.get().catch((error: unknown) => {
-      if (error instanceof EgressError) throw new PollError(unreachable(error.reason, subject), 'retry');
-      throw error;
-    });
+  function sourceFor({ role }: Outgoing): KeySource {
+    if (own) return own;
+    if (!role) throw new PollError(failed('invalid_config', 'Enter the role to assume.'), 'permanent');
+    const source = sources.get(role) ?? sourceOf(role);
+    sources.set(role, source);
+    return source;
+  }
+
+  async function keysFor(request: Outgoing, signal: AbortSignal): Promise<AwsKeys> {
+    const keys = await sourceFor(request)
+      .get()
+      .catch((error: unknown) => {
+        if (error instanceof EgressError) throw new PollError(unreachable(error.reason, subject), 'retry');
+        throw error;
+      });
     signal.throwIfAborted();
     if ('ok' in keys) throw toPollError(keys);
     return keys;
@@ -64,7 +78,7 @@ export function awsAuthentication(
 
   return {
     async sign(request, signal) {
-      await sign(request, await keysFor(signal), {
+      await sign(request, await keysFor(request, signal), {
         region: (method.region_of_host && regionOf(request.url)) || region,
         service: method.service,
         at: vendorNow(),
@@ -73,7 +87,7 @@ export function awsAuthentication(
     },
     renew({ status }) {
       // Not sent again: most such responses mean that the role lacks a permission.
-      if (status === 401 || status === 403) source.reject();
+      if (status === 401 || status === 403) for (const source of own ? [own] : sources.values()) source.reject();
       return false;
     },
   };

@@ -406,3 +406,36 @@ test.each([
   await authentication.sign(request, new AbortController().signal);
   expect(request.headers.get('authorization')).toContain(`/20150830/${region}/acm/aws4_request`);
 });
+
+test('AWS Signature Version 4 with the role of each request', async () => {
+  const assumed: string[] = [];
+  const authentication = awsAuthentication(
+    { kind: 'aws_sigv4', role_of_request: true, region: 'us-east-1', service: 'iam' },
+    {
+      config: { settings: {}, secrets: {} },
+      subject: { product: 'AWS' },
+      base: new URL('https://iam.amazonaws.com'),
+      egress: noEgress,
+      roles: {
+        externalId: 'cf-1',
+        assume: (arn) => {
+          assumed.push(arn);
+          return Promise.resolve({ accessKeyId: `KEY${arn.at(-1)}`, secretAccessKey: 'k', sessionToken: 't' });
+        },
+      },
+      requester: () => Promise.reject(new Error('none')),
+      now: () => 0,
+      vendorNow: () => Date.UTC(2015, 7, 30, 12, 36),
+      refused: () => new PollError(failed('rejected', ''), 'permanent'),
+    },
+  );
+  const signedBy = async (role: string): Promise<string | null> => {
+    const request = { method: 'GET', url: new URL('https://iam.amazonaws.com/'), headers: new Headers(), role };
+    await authentication.sign(request, new AbortController().signal);
+    return request.headers.get('authorization');
+  };
+  expect(await signedBy('arn:aws:iam::1:role/a')).toContain('Credential=KEYa/');
+  expect(await signedBy('arn:aws:iam::2:role/b')).toContain('Credential=KEYb/');
+  expect(assumed).toEqual(['arn:aws:iam::1:role/a', 'arn:aws:iam::2:role/b']);
+  await expect(signedBy('')).rejects.toMatchObject({ code: 'invalid_config' });
+});
