@@ -37,9 +37,10 @@ export type PollPagination =
   /**
    * A string in the response, or several joined with a comma, sent as a parameter. `json`: a list or
    * an object, sent as it is in a body. `path` and `more` may be `{{/settings/...}}`: a setting contains
-   * them, with dots between keys. Without `path`, there is one page.
+   * them, with dots between keys. Without `path`, there is one page. `decode`: the response has the
+   * token percent-encoded.
    */
-  | ({ kind: 'body_cursor'; path: PollPath; parameter: string; json?: true } & PollEnd)
+  | ({ kind: 'body_cursor'; path: PollPath; parameter: string; json?: true; decode?: 'percent' } & PollEnd)
   /**
    * Values in the response, by the request headers that they are sent as. A page without the first of
    * them is the last one.
@@ -67,6 +68,11 @@ export type PollPagination =
    * page.
    */
   | ({ kind: 'repeat' } & PollEnd)
+  /**
+   * No pages, but the newest records up to `{{until}}`, newest first: the next request has the time of
+   * the page's last record as `{{until}}`.
+   */
+  | ({ kind: 'narrow' } & PollEnd)
   /** Page number. */
   | ({ kind: 'page'; parameter: string; first: number } & PollEnd & PollTotals);
 

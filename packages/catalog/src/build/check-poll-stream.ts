@@ -128,6 +128,8 @@ function checkCursor(stream: PollStream, used: ReadonlySet<string>, add: Add): v
     if (shortest < 2 * cursor.overlap_seconds)
       add('/cursor/longest_seconds', 'must be at least twice the overlap, or the cursor hardly moves');
   }
+  if (pagination.kind === 'narrow' && !(kind === 'time' && cursor.order === undefined && used.has('until')))
+    add('/pagination', 'needs {{until}} and the cursor "time" without "order": each page ends at an earlier time');
   if (kind === 'link' && !hasToken) add('/cursor', 'follows a link or token: the pagination must give one');
   if (kind === 'continue') {
     if (!cursor.token && !hasToken)

@@ -201,6 +201,12 @@ const streams: [changes: object, at: string, message: string][] = [
   [{ pagination: { kind: 'none' }, cursor: { kind: 'link', overlap_seconds: 60 } }, '/cursor', 'follows a link'],
   [{ pagination: { kind: 'none' }, cursor: { kind: 'continue' } }, '/cursor', 'the pagination must give one'],
   [{ cursor: { kind: 'continue', first: { path: '/{{since}}', token: '/t' } } }, '/cursor/first/path', "can't say"],
+  [
+    { pagination: { kind: 'narrow' }, query: { since: '{{since}}' }, cursor: { kind: 'time', overlap_seconds: 60 } },
+    '/pagination',
+    'needs {{until}}',
+  ],
+  [{ pagination: { kind: 'narrow' }, cursor: { kind: 'none' } }, '/pagination', 'the cursor "time"'],
   [{ cursor: { kind: 'id', order: 'descending', more: '/more' } }, '/cursor', 'only without "order"'],
   [{ query: {}, cursor: { kind: 'time', overlap_seconds: 60 } }, '', 'must say {{since}}'],
   [{ cursor: { kind: 'time', overlap_seconds: 60, order: 'any' } }, '/cursor/order', 'the request says {{since}}'],

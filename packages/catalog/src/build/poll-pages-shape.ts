@@ -17,6 +17,7 @@ const pageKind = word(
   'offset',
   'page',
   'repeat',
+  'narrow',
 );
 const end = { more: path, ends: word('empty_page') };
 const relative = { relative_to: word('base_url') };
@@ -27,7 +28,10 @@ export const pagination = kinds({
   link_header: object({ kind: pageKind }, end),
   header_cursor: object({ kind: pageKind, header: name, parameter }, end),
   header_url: object({ kind: pageKind, header: name }, { ...end, ...relative }),
-  body_cursor: object({ kind: pageKind, path: givenPath, parameter }, { ...end, more: givenPath, json: yes }),
+  body_cursor: object(
+    { kind: pageKind, path: givenPath, parameter },
+    { ...end, more: givenPath, json: yes, decode: word('percent') },
+  ),
   body_headers: object({ kind: pageKind, headers: map(path) }, end),
   body_url: object({ kind: pageKind, path }, { parameter, ...end, ...relative }),
   last_record: object({ kind: pageKind, path, parameter }, { ...end, json: yes }),
@@ -36,6 +40,7 @@ export const pagination = kinds({
     { end: parameter, first, step: word('page_size'), total: path, ...end },
   ),
   repeat: object({ kind: pageKind }, end),
+  narrow: object({ kind: pageKind }, end),
   page: object({ kind: pageKind, parameter, first }, { total: path, total_pages: path, ...end }),
 });
 

@@ -1,8 +1,9 @@
 import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { lastId } from './id-order.js';
-import { flagOf, isEnd } from './page-end.js';
+import { flagOf, hasNext, isEnd } from './page-end.js';
 import { nextPosition, tokenPosition, type PageRead } from './pagination.js';
+import { timeOf } from './record-time.js';
 import type { StreamContext } from './stream-context.js';
 
 /** Returns the position of the page after one, by the cursor and pagination of a stream. */
@@ -15,7 +16,10 @@ export function positionAfter(
   if (cursor.kind === 'id' && cursor.order !== 'descending') return lastId(found, stream.records.id, page.position);
   if (cursor.kind === 'link' || (cursor.kind === 'continue' && !cursor.token))
     return tokenPosition(stream.pagination, client, page);
-  return nextPosition(stream.pagination, client, page);
+  const { pagination } = stream;
+  if (pagination.kind !== 'narrow') return nextPosition(pagination, client, page);
+  const end = page.last && timeOf(page.last, stream.records, client.zone);
+  return end !== undefined && hasNext(pagination, page, { records: 0, pages: 0 }) ? String(end) : undefined;
 }
 
 /** Whether a page is the last one although it has a next link or id; a later run resumes from there. */

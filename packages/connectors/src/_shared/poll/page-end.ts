@@ -25,7 +25,7 @@ export function isEnd(pagination: PollPagination, { response, count }: PageRead)
  * @param read number of pages or records up to the end of this page
  */
 export function hasNext(
-  pagination: Extract<PollPagination, { kind: 'offset' | 'page' | 'last_record' | 'repeat' }>,
+  pagination: Extract<PollPagination, { kind: 'offset' | 'page' | 'last_record' | 'repeat' | 'narrow' }>,
   { response: { body }, count, pageSize }: PageRead,
   read: { records: number; pages: number },
 ): boolean {

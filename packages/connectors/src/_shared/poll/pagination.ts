@@ -34,7 +34,7 @@ export function pageCall(
   position: string | undefined,
   pageSize: number,
 ): PollCall | undefined {
-  if (pagination.kind === 'none' || pagination.kind === 'repeat') return first;
+  if (['none', 'repeat', 'narrow'].includes(pagination.kind)) return first;
   if ('parameter' in pagination && pagination.parameter !== undefined) {
     const { kind, parameter } = pagination;
     const from = position ?? (kind === 'page' || kind === 'offset' ? pagination.first?.toString() : undefined);
@@ -83,8 +83,10 @@ export function tokenPosition(pagination: PollPagination, client: PollClient, pa
       return response.headers.get(pagination.header)?.trim() || undefined;
     case 'header_url':
       return resolve(client, response, response.headers.get(pagination.header) ?? '', pagination.relative_to)?.href;
-    case 'body_cursor':
-      return (pagination.json ? jsonAt : textAt)(response.body, pagination.path) || undefined;
+    case 'body_cursor': {
+      const token = (pagination.json ? jsonAt : textAt)(response.body, pagination.path);
+      return (pagination.decode ? percentDecoded(token) : token) || undefined;
+    }
     case 'body_headers':
       return tokensAt(response.body, pagination.headers);
     case 'body_url': {
@@ -100,6 +102,14 @@ export function tokenPosition(pagination: PollPagination, client: PollClient, pa
 export function textAt(body: unknown, path: string): string {
   const value: unknown = getAt(body, path);
   return Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
+}
+
+function percentDecoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
 }
 
 /** Returns a token that is a list or an object, as JSON; `''` if there is none. */

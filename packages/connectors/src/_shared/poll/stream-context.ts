@@ -38,7 +38,8 @@ export function valuesOf(
   { since, until }: StreamState,
   position?: string,
 ): Values {
-  const { cursor } = stream;
+  const { cursor, pagination } = stream;
+  const end = pagination.kind === 'narrow' && position !== undefined ? Number(position) : until;
   const after = cursor.kind === 'id' ? (position ?? cursor.first) : undefined;
   return {
     ...client.values,
@@ -46,7 +47,7 @@ export function valuesOf(
     now: client.vendorClock.now(),
     zone: client.zone,
     ...(since !== undefined && { since }),
-    ...(until !== undefined && { until }),
+    ...(end !== undefined && { until: end }),
     ...entryValues(each),
     ...(after !== undefined && { after }),
   };

@@ -1,12 +1,11 @@
-import { getAt } from '@connector-frame/catalog/validate';
 import type { DataRecord } from '@connector-frame/engine/connector-api';
 import { Deduplicator } from './deduplicator.js';
 import { compareIds, greatestId, idAt } from './id-order.js';
+import { timeOf } from './record-time.js';
 import { isSelected } from './select.js';
 import type { StreamState } from './state.js';
 import { seenLimit, type StreamContext } from './stream-context.js';
 import { newestOf, nextWindowStart, overlapOf } from './time-window.js';
-import { parseTime } from './times.js';
 
 /** Coarsest unit of a requested time, other than a day: those are filtered. */
 const ROUNDING_MS = 1_000;
@@ -142,12 +141,7 @@ export class WindowRecords {
 
   #timeOf(record: DataRecord): number | undefined {
     const { client, stream } = this.#context;
-    const { time, time_form: form } = stream.records;
-    const value: unknown = [time ?? []]
-      .flat()
-      .map((path): unknown => getAt(record, path))
-      .find((each) => (each ?? '') !== '');
-    return value === undefined ? undefined : parseTime(value, form, client.zone);
+    return timeOf(record, stream.records, client.zone);
   }
 }
 
