@@ -25,7 +25,8 @@ function converted(text: string, type: string | undefined): JsonValue {
   if (type === 'Boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   if (!isJson || type === undefined) return text;
   try {
-    return JSON.parse(text) as JsonValue;
+    const value: JsonValue = JSON.parse(text);
+    return value;
   } catch {
     return text;
   }
