@@ -254,7 +254,7 @@ export function targets(): Target[] {
         type,
         code,
         typed: typed !== undefined,
-        http: speaksHttp(typeId),
+        http: speaksHttp(typeId) && way.label !== 'grpc',
         lead(host, port) {
           const address = way.settings(host, port);
           if (!address) return undefined;

@@ -61,7 +61,7 @@ export function createReceiveBody(quota: BodyQuota): ReceiveBody {
       held += bytes;
     };
     try {
-      const wire = await collect(request, packed ? MAX_WIRE : Math.min(MAX_WIRE, maxBytes), hold);
+      const wire = await collect(request, packed ? MAX_WIRE : Math.min(MAX_WIRE, maxBytes), hold, done);
       if (!packed) return { bytes: wire, done };
       const bytes = await slots.run(async () => {
         const whole = await unpack(packing, wire, maxBytes);
@@ -76,7 +76,13 @@ export function createReceiveBody(quota: BodyQuota): ReceiveBody {
   };
 }
 
-function collect(request: IncomingMessage, max: number, hold: (bytes: number) => void): Promise<Buffer> {
+/** @param drop called as soon as what was held is discarded, so that other requests can use the space */
+function collect(
+  request: IncomingMessage,
+  max: number,
+  hold: (bytes: number) => void,
+  drop: () => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -84,6 +90,7 @@ function collect(request: IncomingMessage, max: number, hold: (bytes: number) =>
     const discard = (error: unknown): void => {
       rejection ??= error;
       chunks.length = 0;
+      drop();
     };
     const declared = Number(request.headers['content-length'] ?? 0);
     if (declared > max) discard(tooLarge(max));
