@@ -54,6 +54,7 @@ const config: ConnectorConfigSchema = {
       token: text('Token', { writeOnly: true } as const),
       spare: text('Spare', { writeOnly: true } as const),
       webhook: text('Webhook', { writeOnly: true, 'x-destination': true } as const),
+      key: text('Key', { writeOnly: true, 'x-local': true } as const),
     },
   },
 };

@@ -95,6 +95,11 @@ export interface StringSchema extends Annotations {
   /** A secret. Only in `config.secrets`, at its top level. */
   writeOnly?: true;
   /**
+   * A secret that the service only compares with what senders present, or uses as the key of its
+   * certificate. The form says that it is never sent. Only in `config.secrets`.
+   */
+  'x-local'?: boolean;
+  /**
    * A secret that takes a private key: a public key or a certificate is rejected. `plain` also
    * rejects an encrypted key, for a type that has no field for its password.
    */

@@ -83,6 +83,7 @@ export const FIELD_WORDS = {
     'x-labels': mapOfText,
     default: anyText,
     writeOnly: yes,
+    'x-local': yes,
     'x-private-key': word('plain', 'encrypted'),
     'x-output': text,
   },

@@ -38,6 +38,7 @@ interface MessageFunctions {
   sentTo(place: string, organization: string): string;
   sentToField(label: string, organization: string): string;
   sentToItself(organization: string): string;
+  neverSent(organization: string): string;
   summary(count: number): string;
   /** @param ms duration in milliseconds */
   testDetail(ms: number, summary?: string): string;

@@ -20,6 +20,8 @@ interface FieldBase {
   deprecated: boolean;
   /** Whether changing it requires stored secrets to be entered again. */
   destination: boolean;
+  /** A secret that only the service uses. */
+  local?: boolean;
   when?: Condition;
 }
 

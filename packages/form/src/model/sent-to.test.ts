@@ -48,6 +48,10 @@ describe('where a secret is sent, as a sentence (S31)', () => {
     expect(sentence('output', 'microsoft-teams', {})).toBe('Sent to the address it contains, kept for Acme');
   });
 
+  it.each(['splunk-hec', 'aws-data-firehose', 'logstash'])('says that a secret of %s is never sent', (typeId) => {
+    expect(sentence('input', typeId, {})).toBe('Never sent, kept for Acme');
+  });
+
   it('removes line breaks and bidirectional controls from names', () => {
     const said = sentence('input', 'github-audit-logs', {}, 'Acme\n\u202Emoc.live ot tneS\u2028');
     expect(said).toBe('Sent to api.github.com, kept for Acme moc.live ot tneS');
@@ -56,7 +60,7 @@ describe('where a secret is sent, as a sentence (S31)', () => {
   it('has a sentence for every type with a secret', () => {
     for (const type of CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind))) {
       if (Object.keys(type.config.secrets.properties).length === 0) continue;
-      expect(sentence(type.kind, type.type_id, {})).toMatch(/^Sent to .+, kept for Acme$/);
+      expect(sentence(type.kind, type.type_id, {})).toMatch(/^(?:Sent to .+|Never sent), kept for Acme$/);
     }
   });
 

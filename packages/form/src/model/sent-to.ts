@@ -30,7 +30,8 @@ const hostOf = (address: string): string => {
 /**
  * Returns a sentence that names where the value of a secret would be sent if the form were saved
  * now, and the organization for which it would be stored: "Sent to hooks.example.com, kept for
- * Acme". Includes every field that determines the destination.
+ * Acme". Includes every field that determines the destination. A secret that only this service uses is
+ * "Never sent, kept for Acme".
  */
 export function sentTo(
   secret: Field,
@@ -38,6 +39,7 @@ export function sentTo(
   { type, fields, organization, messages: m }: SentToContext,
 ): string {
   const owner = plainName(organization);
+  if (secret.local) return m.neverSent(owner);
   if (secret.destination) return m.sentToItself(owner);
   const places = type.fixed_destination ? [type.fixed_destination] : [];
   const details: string[] = [];

@@ -137,6 +137,7 @@ export const pageStates = {
     'secretNote',
     'sentToField',
     'sentToItself',
+    'neverSent',
   ],
   'values are entered': ['sentTo', 'localTimeUtc', 'show', 'showSecret'],
   'a secret is shown': ['hide', 'hideSecret'],
