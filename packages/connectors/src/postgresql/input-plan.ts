@@ -1,5 +1,6 @@
 import { isRecord } from '@connector-frame/engine/connector-api';
 import { at, text, texts } from '../_shared/read.js';
+import { MAX_TABLES, TIME_COLUMNS, TOO_MANY_TABLES } from '../_shared/sql/tables.js';
 import { findTable, quoted } from './find-table.js';
 import type { Query } from './client.js';
 
@@ -53,9 +54,6 @@ export interface InputPlan {
 /** Alias of a row in queries; no real column is likely to have this name. */
 export const ROW = '"whole row"';
 
-/** With more tables than this, the user has to list those to read. */
-export const MAX_TABLES = 200;
-
 const found = `SELECT oid::text AS oid FROM pg_class WHERE oid = to_regclass($1)`;
 
 const ofSchemas = `
@@ -79,20 +77,6 @@ const described = `
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.oid = ANY($1::oid[]) ORDER BY n.nspname, c.relname`;
 
-/** Common names of columns with a modification or creation time, most reliable first. */
-const times = [
-  'updated_at',
-  'modified_at',
-  'last_modified',
-  'last_updated',
-  'created_at',
-  'inserted_at',
-  'occurred_at',
-  'event_time',
-  'created',
-  'timestamp',
-];
-
 /**
  * Determines which tables to read, and each one's cursor column. Queries only the system catalog.
  */
@@ -104,8 +88,7 @@ export async function planInput(query: Query, settings: Record<string, unknown>)
   const oids = (await query(ofSchemas, [schemas.length > 0 ? schemas : ['public']])).map((row) => row['oid']);
   const plan: InputPlan = { tables: [], problems: [], skipped: [] };
   if (oids.length > MAX_TABLES) {
-    const message = `There are more than ${MAX_TABLES} tables. List those to read.`;
-    return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message }] };
+    return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message: TOO_MANY_TABLES }] };
   }
   for (const row of oids.length === 0 ? [] : await query(described, [oids])) {
     const table = readTable(row);
@@ -180,7 +163,7 @@ function readTable(row: Record<string, unknown>): Table {
 function chooseCursor({ columns, key }: Table): Column | undefined {
   const [only] = key.length === 1 ? columns.filter(({ name }) => name === key[0]) : [];
   if (only && isWhole(only)) return only;
-  return times.flatMap((time) => columns.filter((each) => each.name === time && isTime(each)))[0];
+  return TIME_COLUMNS.flatMap((time) => columns.filter((each) => each.name === time && isTime(each)))[0];
 }
 
 export const isWhole = ({ base }: { base: string }): boolean => ['int2', 'int4', 'int8'].includes(base);

@@ -7,6 +7,7 @@ import {
 } from '@connector-frame/engine/connector-api';
 import type { ConnectorConfig } from '@connector-frame/catalog/types';
 import { at } from '../_shared/read.js';
+import { tableError } from '../_shared/sql/tables.js';
 import { toConnectorError, invalidConfig } from './connector-error.js';
 import { readInputCursor, writeInputCursor } from './input-cursor.js';
 import { planInput, type InputPlan, type TablePlan } from './input-plan.js';
@@ -50,9 +51,7 @@ export function createPostgresqlInput(config: ConnectorConfig, { egress, clock }
           if (page.moved) yield { records: page.records, cursor: writeInputCursor(tables) };
         } catch (error) {
           if (!ofTable(error)) throw error;
-          const { code, message, kind } = toConnectorError(error);
-          const hint = code === 'timeout' ? ' An index on its cursor column may help.' : '';
-          problems.push(new ConnectorError(code, `${table.label} cannot be read: ${message}${hint}`, kind));
+          problems.push(tableError(table.label, toConnectorError(error)));
         }
       }
       open = rest;

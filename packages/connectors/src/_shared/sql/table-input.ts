@@ -13,6 +13,7 @@ import { toSqlConnectorError } from './errors.js';
 import { readPositions, RecentRows, writePositions, type Place, type TablePosition } from './recent-rows.js';
 import { SqlError, type SqlSession, type SqlValue } from './session.js';
 import { planTables, type InputDialect, type TablePlan } from './table-plan.js';
+import { tableError } from './tables.js';
 
 /** Rows of one query. Halved for tables with very long rows. */
 const PAGE_ROWS = 1_000;
@@ -106,9 +107,7 @@ export function createTableInput(options: TableInputOptions): PageInput {
           rest.push(each);
         } catch (error) {
           if (!isOfTable(error)) throw error;
-          const { code, message, kind } = toSqlConnectorError(error, dialect.product);
-          const hint = code === 'timeout' ? ' An index on its cursor column may help.' : '';
-          errors.push(new ConnectorError(code, `${each.table.label} cannot be read: ${message}${hint}`, kind));
+          errors.push(tableError(each.table.label, toSqlConnectorError(error, dialect.product)));
         }
       }
       open = rest;

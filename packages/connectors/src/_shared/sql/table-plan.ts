@@ -1,6 +1,7 @@
 import { isRecord } from '@connector-frame/engine/connector-api';
 import { at, text } from '../read.js';
 import { nameIn, objectsOf, type SqlSession, type SqlValue } from './session.js';
+import { MAX_TABLES, TIME_COLUMNS, TOO_MANY_TABLES } from './tables.js';
 
 /** How the values of a column are read as text, and compared with such a text. */
 export interface ColumnType {
@@ -84,23 +85,6 @@ export interface InputPlan {
   skipped: number;
 }
 
-/** With more tables than this, the user has to list those to read. */
-export const MAX_TABLES = 200;
-
-/** Common names of columns with a modification or creation time, most reliable first. */
-const times = [
-  'updated_at',
-  'modified_at',
-  'last_modified',
-  'last_updated',
-  'created_at',
-  'inserted_at',
-  'occurred_at',
-  'event_time',
-  'created',
-  'timestamp',
-];
-
 interface Table {
   schema: string;
   name: string;
@@ -132,8 +116,7 @@ export async function planTables(
   }
   const found = await findTables(session, dialect, schemas);
   if (found.length > MAX_TABLES) {
-    const message = `There are more than ${MAX_TABLES} tables. List those to read.`;
-    return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message }] };
+    return { ...plan, problems: [{ field: 'table', code: 'no_cursor', message: TOO_MANY_TABLES }] };
   }
   for (const table of found) {
     const order = orderBy(table, chooseCursor(table));
@@ -223,7 +206,7 @@ function chooseCursor({ columns }: Table): Column | undefined {
   const key = columns.filter(({ inKey }) => inKey);
   const [only] = key;
   if (key.length === 1 && only?.type?.kind === 'whole') return only;
-  return times.flatMap((time) =>
+  return TIME_COLUMNS.flatMap((time) =>
     columns.filter(({ name, type }) => name.toLowerCase() === time && type?.kind === 'time'),
   )[0];
 }
