@@ -92,7 +92,7 @@ class Tunnel extends Duplex {
   override _write(chunk: Buffer, _encoding: string, next: () => void): void {
     if (this.wrapped) this.#flight.push(chunk);
     else this.#socket.write(chunk);
-    // The client expects one packet for each of its own.
+    // The client expects one packet for each that it sends.
     if (this.#flight.length === 1)
       setImmediate(() => this.#socket.write(packet(Buffer.concat(this.#flight.splice(0)), PRELOGIN)));
     next();

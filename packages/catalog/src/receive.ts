@@ -2,7 +2,7 @@
  * Declarative definition of an input that its vendor sends HTTP requests to: data only, no code. The
  * counterpart of `poll`.
  *
- * Each connector has an address of its own under the service. A template is a string with
+ * Each connector has its own address under the service. A template is a string with
  * `{{...}}` placeholders:
  *
  * - `{{header.X-Request-Id}}`: a header of the request
@@ -50,7 +50,7 @@ export type ReceiveAuthentication =
       timestamp?: ReceiveTimestamp;
     }
   /**
-   * A JWT in a header that the vendor has signed with a key that it hands out by its id, and that
+   * A JWT in a header that the vendor has signed with a key that it serves by its id, and that
    * names the hash of the body.
    */
   | {
@@ -84,7 +84,7 @@ export interface ReceiveRecords {
   path?: PollPath;
   /**
    * Each entry of the list holds bytes in Base64 at this path, perhaps compressed: JSON documents
-   * become records of their own, any other text the `message` of one.
+   * become separate records, any other text the `message` of one.
    */
   data?: { path: PollPath; /** Setting with `auto`, `gzip` or `none`. */ compression?: PollField };
   /** Fields that are added to each record. Without a value, a field is omitted. */
@@ -109,7 +109,7 @@ export interface ReceiveDefinition {
   authentication: ReceiveAuthentication | readonly ReceiveAuthentication[];
   /**
    * The request by which the vendor verifies the address. It is answered without authentication: a
-   * header of the request comes back in a JSON body.
+   * header of the request is returned in a JSON body.
    */
   challenge?: { method: 'GET'; header: string; json: ReceiveTemplate };
   records: ReceiveRecords;

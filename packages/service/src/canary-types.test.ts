@@ -136,7 +136,7 @@ describe.each(databases)('secrets of every type on $name (S11)', (kind) => {
 
     for (const mode of tested) {
       world.mode = mode;
-      // At once, because some protocols wait for seconds for what no HTTP server says.
+      // Concurrently: some clients wait seconds for a greeting that an HTTP server never sends.
       await Promise.all(
         connectors.map(async ({ path, id, index }) => {
           const each = all[index];

@@ -9,7 +9,7 @@ import type { VisitedField } from './walk.js';
 type Add = (pointer: string, message: string) => void;
 type Fields = readonly VisitedField[];
 
-/** Checks that settings contain what is read from them, and that computed values are used as what they are. */
+/** Checks that settings have the types that are read from them, and that computed values are used by their type. */
 export function checkValues(poll: PollDefinition, fields: Fields, add: Add): void {
   const { values = {}, ...rest } = poll;
   poll.streams.forEach(({ cursor }, index) => {

@@ -12,7 +12,7 @@ const SCALES = [
 
 /**
  * Converts a time in a record to nanoseconds since the epoch: RFC 3339 (without an offset, in UTC),
- * or a number of seconds, milliseconds, microseconds or nanoseconds, told apart by its size.
+ * or a number of seconds, milliseconds, microseconds or nanoseconds, distinguished by its size.
  *
  * @returns `undefined` if it is not a time after 1970
  */

@@ -204,7 +204,7 @@ export class QueueInput implements PageInput {
   #outcomeOf(error: unknown, object: Listed, isLast: boolean, page: PageBuilder): Outcome {
     if (error instanceof ObjectError) {
       const { fault, asFailure } = error;
-      // The content that replaced it has a message of its own.
+      // The new content has its own message.
       if (fault === 'gone' || fault === 'replaced') return 'done';
       if (fault === 'denied') {
         this.#deniedError = asFailure;

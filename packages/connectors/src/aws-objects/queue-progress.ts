@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 
-/** Number of objects to remember. A message that could not be deleted comes back within minutes. */
+/** Number of objects to remember. SQS redelivers a message that could not be deleted within minutes. */
 const MAX_DONE = 500;
 const HASH = 11;
 

@@ -86,7 +86,7 @@ describe('failures', () => {
     expect(world.bodies(queue)).toEqual(numbered(3));
   });
 
-  test('large records are sent in requests of their own', async () => {
+  test('large records are sent in separate requests', async () => {
     const queue = await world.createQueue('large');
     const before = world.requests.length;
     const lines = Array.from({ length: 3 }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(150_000) }));

@@ -133,7 +133,7 @@ describe('azure-blob-storage', () => {
     expect((await read(openInput('azure-blob-storage', storage({ prefix: 'out/' })))).numbers).toEqual([1, 2]);
   });
 
-  test('tests a connection without writing, and says what is wrong', async () => {
+  test('tests a connection without writing, and explains failures', async () => {
     await expect(tryConnection('output', 'azure-blob-storage', storage({ container: 'flat' }))).resolves.toEqual({
       ok: true,
       summary: 'May write to the container. Nothing was written',

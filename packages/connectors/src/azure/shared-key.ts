@@ -23,7 +23,7 @@ const SIGNED = [
 /**
  * Signs requests with a key of the storage account.
  * https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
- * @param base URL of the blob service; its path is part of what is signed
+ * @param base URL of the blob service; its path is part of the signed text
  * @throws ConnectorError `invalid_config`, permanent
  */
 export function sharedKeyAuthentication({ settings, secrets }: TesterConfig, base: URL): Authentication {
@@ -40,7 +40,7 @@ export function sharedKeyAuthentication({ settings, secrets }: TesterConfig, bas
   };
 }
 
-/** Returns what is signed. The headers must contain `x-ms-date` and `x-ms-version`. */
+/** Returns the text to sign. The headers must contain `x-ms-date` and `x-ms-version`. */
 export function stringToSign({ method, url, headers, body }: Outgoing, account: string): string {
   const length = body === undefined ? 0 : Buffer.byteLength(body);
   const value = (name: string): string =>

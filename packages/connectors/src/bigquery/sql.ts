@@ -2,7 +2,7 @@ import { toConnectorError } from '../_shared/api/api-error.js';
 import { failed } from '../_shared/connection-test/outcome.js';
 import { text } from '../_shared/read.js';
 
-/** Returns what is selected from: the table, or the query of the settings. */
+/** Returns the `FROM` clause's source: the table, or the query in the settings. */
 export function sourceOf(settings: Record<string, unknown>): string {
   const query = text(settings, 'query')?.replace(/[;\s]+$/, '');
   // A comment at the end of the query would hide what follows in its line.

@@ -1,4 +1,4 @@
-/** Items that wait; more than this make who adds them wait. */
+/** Capacity. `add` waits while the queue is full. */
 const MAX_WAITING = 2_000;
 
 /** Passes items of several sources to one reader, and slows the sources down to its speed. */

@@ -36,7 +36,7 @@ export const frameStreams = (portField: string): Protocol => ({
       bytes = 0;
     };
     for (;;) {
-      // Waiting for more must not delay what is here.
+      // Deliver the lines that were read before waiting for more.
       if (reader.isEmpty) yield* flush();
       if (await reader.ended()) return;
       const length = await reader.uint32();

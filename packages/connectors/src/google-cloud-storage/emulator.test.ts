@@ -17,7 +17,7 @@ const BUCKET = 'acme-security-logs';
 const never = new AbortController().signal;
 const secrets = { credentials_json: generateServiceAccount() };
 
-/** Installs gcp-storage-emulator from PyPI into a folder of its own. */
+/** Installs gcp-storage-emulator from PyPI into a virtual environment. */
 function installEmulator(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gcs-emulator-'));
   for (const [program, ...options] of [

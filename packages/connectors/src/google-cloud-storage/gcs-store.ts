@@ -28,7 +28,7 @@ export function createGcsStore(bucket: GcsBucket, now: () => number): ObjectStor
     startsAfter: true,
     list: (listing) => listObjects(bucket, listing, now),
     open: (object, offset, signal) => openObject(bucket, object, offset, signal),
-    // An account that may only create objects may not list them: the first write shows what is wrong.
+    // An account that may only create objects may not list them: the first write reports a problem.
     check: () => Promise.resolve(),
     async put(key, { body, contentType }, signal) {
       if (!isValidName(key)) throw invalidConfig('The prefix is not valid in an object name.');

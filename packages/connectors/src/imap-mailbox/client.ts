@@ -9,7 +9,7 @@ import type { MailboxTarget } from './config.js';
 
 const PRODUCT = 'the IMAP server';
 const SETUP_MS = 30_000;
-/** Bytes of one response: a message, and what is around it. */
+/** Maximum bytes of one response: a message and its envelope. */
 const MAX_RESPONSE = 40 * 1024 * 1024;
 
 /**

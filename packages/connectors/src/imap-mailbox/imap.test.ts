@@ -115,7 +115,7 @@ const tested = (changes: object = {}, password?: string) =>
   imapMailboxInput.testConnection?.(configFor(changes, password), { egress, signal });
 
 describe('signing in', () => {
-  test('says what is wrong, without quoting the server', async () => {
+  test('explains failures without quoting the server', async () => {
     expect(await tested()).toMatchObject({ ok: true });
     expect(await tested({}, 'canary-wrong')).toMatchObject({ reason: 'invalid_credentials' });
     expect(await tested({ inbox_name: 'None' })).toMatchObject({ reason: 'not_found' });

@@ -7,7 +7,7 @@ const MAX_FILES = 350_000;
 /** Depth of messages in messages and characters of headers that are parsed. */
 const LIMITS = { maxNestingDepth: 20, maxHeadersSize: 1_000_000 };
 
-/** Returns a message as a record: who, what and when, its texts, and what is attached. */
+/** Converts a message to a record: headers, texts, and attachments. */
 export async function toRecord(
   source: Uint8Array,
   uid: number,
@@ -57,7 +57,7 @@ const addresses = (list: readonly Address[] | undefined): DataRecord[] =>
     group ? addresses(group) : [defined({ name: name === '' ? undefined : name, address })],
   );
 
-/** Leaves out what is missing or empty. */
+/** Leaves out missing and empty fields. */
 const defined = (values: Readonly<Record<string, JsonValue | undefined>>): DataRecord =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),

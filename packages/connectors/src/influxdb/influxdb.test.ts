@@ -81,7 +81,7 @@ describe('a real InfluxDB', () => {
     expect(other).toHaveLength(1);
   });
 
-  test('keeps each record without a time of its own, once also if it is repeated', async () => {
+  test('keeps each record without a time, once even if it is repeated', async () => {
     const records = Array.from({ length: 2_000 }, (_, n) => ({ n, host: 'same' }));
     const context = outputContext('output:influxdb', egress);
     const output = influxOutput.createOutput?.(configFor({ measurement: 'many' }), context);
@@ -96,7 +96,7 @@ describe('a real InfluxDB', () => {
     expect(await server.query('SELECT COUNT("n") FROM "many"')).toMatchObject([{ count: 2_000 }]);
   });
 
-  test('refuses a field of another type, and the connection test says what is wrong', async () => {
+  test('refuses a field of another type, and the connection test explains failures', async () => {
     await write([{ value: 1 }], { measurement: 'typed' });
     expect(await write([{ value: 'text' }], { measurement: 'typed' })).toMatchObject({ refused: [{ indexes: [0] }] });
     const test = (config: ReturnType<typeof configFor>) => influxOutput.testConnection?.(config, { egress, signal });

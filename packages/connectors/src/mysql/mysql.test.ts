@@ -142,7 +142,7 @@ test.runIf(long)('reads rows that are too large for one response, in smaller pag
   });
 });
 
-test('reads the other tables when one is gone, and quotes names', async () => {
+test('reads the other tables when one is missing, and quotes names', async () => {
   await query(
     'CREATE TABLE `a``; DROP TABLE keep; --` (`i``d` INT PRIMARY KEY); INSERT INTO `a``; DROP TABLE keep; --` VALUES (1)',
   );
@@ -183,7 +183,7 @@ test('fills the columns of a table, and rejects only the rows at fault', async (
   ]);
 });
 
-test('explains what is wrong with a configuration', async () => {
+test('explains an invalid configuration', async () => {
   await query('CREATE TABLE t (id INT PRIMARY KEY)');
   expect(await tested('input', {})).toEqual({ ok: true, summary: 'Signed in, and may read 1 table' });
   expect(await tested('input', {}, 'wrong')).toMatchObject({ reason: 'invalid_credentials' });

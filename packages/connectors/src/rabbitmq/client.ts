@@ -147,7 +147,7 @@ function sessionOf(client: AMQPBaseClient, channel: AMQPChannel, socket: Socket,
     ended,
     over: over.signal,
     async close() {
-      // Waits for what was acknowledged to be sent, but not for a server that does not respond.
+      // Waits until acknowledgments are sent, but not for a server that does not respond.
       const closed = client.closed ? Promise.resolve() : client.close().catch(() => undefined);
       const late = setTimeout(() => socket.destroy(), 1_000);
       await Promise.race([closed, ended]);

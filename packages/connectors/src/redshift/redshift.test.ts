@@ -1,5 +1,5 @@
 /**
- * PostgreSQL stands in for Redshift, whose protocol and system catalog derive from it. It lacks the
+ * Against PostgreSQL, because the protocol and system catalog of Redshift derive from it. It lacks the
  * type SUPER and its functions, so the tests define those that are used.
  */
 import { Client } from 'pg';

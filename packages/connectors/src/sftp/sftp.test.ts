@@ -152,7 +152,7 @@ describe('signing in', () => {
       expect(await tested({ host_key })).toMatchObject({ ok: true });
   });
 
-  test('says what is wrong', async () => {
+  test('explains failures', async () => {
     expect(await tested({}, 'password')).toMatchObject({ reason: 'invalid_credentials' });
     expect(
       await tested({}, '-----BEGIN OPENSSH PRIVATE KEY-----\nbroken\n-----END OPENSSH PRIVATE KEY-----'),

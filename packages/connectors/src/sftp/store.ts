@@ -72,7 +72,7 @@ export class SftpStore implements ObjectStore {
     stream.on('error', () => undefined);
     const body = Readable.toWeb(Readable.from(bytesOf(stream, signal)));
     const range = { 'content-range': `bytes ${offset}-${object.size - 1}/${object.size}` };
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node's streams have a type of their own
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Node declares another type of stream
     return new Response(body as ReadableStream<Uint8Array>, offset === 0 ? {} : { status: 206, headers: range });
   }
 

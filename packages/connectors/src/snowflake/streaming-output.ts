@@ -56,7 +56,7 @@ export function createStreamingOutput(config: ConnectorConfig, { egress, clock }
         await commit(batch.id, signal);
         return {};
       } catch (error) {
-        // The next attempt asks what was written.
+        // The next attempt reads the committed offset.
         channel = undefined;
         throw error;
       }

@@ -28,7 +28,7 @@ function readTarget(config: TesterConfig): WebSocketTarget {
 
 /**
  * Sends each record as a text message. A WebSocket has no acknowledgments: a write is complete when
- * the operating system has taken it, so what is on its way when a connection breaks is lost.
+ * the operating system has taken it, so records in transit when a connection breaks are lost.
  */
 export const websocketOutput: ConnectorCode = {
   createOutput(config, { egress }) {

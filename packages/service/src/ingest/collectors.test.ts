@@ -192,7 +192,7 @@ describe('Datadog Agent', () => {
     ]);
   });
 
-  it('is refused without the token, and told what is not received', async () => {
+  it('is rejected without the token, with the reason', async () => {
     const agent = await listener.newReceiver('datadog-agent', { disable_logs: true });
     const refused = await listener.post(`${agent.path}/api/v2/logs`, '[]', { headers: { 'dd-api-key': 'x' } });
     expect([refused.status, refused.json]).toEqual([403, { errors: [expect.any(String)] }]);

@@ -76,7 +76,7 @@ export function createReceiveBody(quota: BodyQuota): ReceiveBody {
   };
 }
 
-/** @param drop called as soon as what was held is discarded, so that other requests can use the space */
+/** @param drop releases the quota of discarded bytes, so that other requests can use it */
 function collect(
   request: IncomingMessage,
   max: number,

@@ -122,7 +122,7 @@ describe('Plaid webhooks', () => {
     return { sign, jwk };
   }
 
-  it('are verified with the key that Plaid hands out', async () => {
+  it("are verified with the key from Plaid's API", async () => {
     const hook = await listener.newReceiver('plaid-webhooks', settings, secrets);
     const { sign } = await signer();
     expect((await post(hook, body, { 'Plaid-Verification': await sign(body) })).status).toBe(200);

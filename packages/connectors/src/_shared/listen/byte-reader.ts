@@ -17,7 +17,7 @@ export class ByteReader {
     this.#peer = peer;
   }
 
-  /** Whether nothing is left of what was received. */
+  /** Whether all received bytes have been read. */
   get isEmpty(): boolean {
     return this.#size === 0;
   }

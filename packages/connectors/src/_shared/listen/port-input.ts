@@ -6,7 +6,7 @@ import type { Protocol } from './protocol.js';
 import { joinServer } from './shared-servers.js';
 import { tlsOptions } from './tls-options.js';
 
-/** Creates inputs that listen for a protocol on a port of their own. */
+/** Creates inputs that listen for a protocol, each on its own port. */
 export const createPortInput =
   (protocolOf: (config: ConnectorConfig) => Protocol): CreateInput =>
   (config, { listen, clock }): PushInput => {

@@ -17,7 +17,7 @@ export interface ListenTls {
 const HANDSHAKE_SECONDS = 15;
 
 /**
- * Reads the settings of `common#/tls_listener`. Without a certificate of its own, an input shows the
+ * Reads the settings of `common#/tls_listener`. Without its own certificate, an input shows the
  * operator's.
  * @throws ConnectorError `invalid_config`
  */

@@ -60,7 +60,7 @@ export class GrowingParser {
     yield* this.#read();
   }
 
-  /** Parses what is left of a short object. */
+  /** Parses the rest of a short object. */
   *end(): Generator<Grown, void, void> {
     if (this.#nested !== undefined) return;
     this.#readHead(0);

@@ -91,7 +91,7 @@ class ObjectInput implements PageInput {
         more &&= denied.length === 0;
       }
     } catch (error) {
-      // Commit what was read before the error, so that retries don't read it again.
+      // Commit the records before the error, so that retries don't read them again.
       if (progress && !page.isEmpty && !signal.aborted) yield page.take(progress);
       throw error;
     }
@@ -150,7 +150,7 @@ class ObjectInput implements PageInput {
     }
   }
 
-  /** Reads what was appended to an object since it was read last. */
+  /** Reads the bytes appended to an object since the last read. */
   async *#readGrowth(
     object: Listed,
     bytes: AsyncGenerator<Uint8Array, void, void>,

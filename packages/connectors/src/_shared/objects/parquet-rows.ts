@@ -5,7 +5,7 @@ import { ContentError } from '../unpack.js';
 import { readObject } from './read-object.js';
 import { ObjectError, type Listed, type ObjectStore } from './store.js';
 
-/** Maximum bytes of a file: what is decoded of it at a time is in memory. */
+/** Maximum bytes of a file, because decoded row groups are held in memory. */
 const MAX_BYTES = 512 * 1024 * 1024;
 /** Maximum rows to decode at a time. */
 const MAX_ROWS = 10_000;

@@ -69,7 +69,7 @@ export interface ObjectContent {
 }
 
 /**
- * Why an object can't be read: it is `gone`, it was `replaced` since the listing, or the storage
+ * Why an object can't be read: it was deleted (`gone`) or `replaced` since the listing, or the storage
  * does not return it.
  */
 export type ObjectFault = 'gone' | 'replaced' | 'archived' | 'denied' | 'unaddressable';
@@ -93,5 +93,5 @@ export const READ_TIMEOUT_MS = 30_000;
 export const WRITE_TIMEOUT_MS = 120_000;
 /** Milliseconds until a page of a listing is complete. */
 export const LIST_TIMEOUT_MS = 60_000;
-/** Maximum bytes of a page of a listing: 5,000 keys of 1,000 bytes each, with what is around them. */
+/** Maximum bytes of a page of a listing: 5,000 keys of 1,000 bytes each, with their markup. */
 export const MAX_LISTING = 16 * 1024 * 1024;

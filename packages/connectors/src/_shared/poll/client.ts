@@ -202,7 +202,7 @@ export class PollClient {
     };
     await this.#authentication.sign(request, signal);
     const { url, body } = request;
-    // Polling only reads, whatever the method, or marks what was read.
+    // Polling only reads, whatever the method, or acknowledges stored records.
     return this.#exchange(url, {
       method,
       headers,

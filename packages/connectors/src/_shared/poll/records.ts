@@ -80,7 +80,7 @@ function addedTo({ shape, key, add = {} }: RecordShape, { keys }: Match, body: J
   return key === undefined || shape === 'map' || last === undefined ? fields : [...fields, [key, last]];
 }
 
-/** Whether what is added to records is a text, not a path in the response. */
+/** Whether a field of `add` is a text, not a path in the response. */
 export const isText = (added: string): boolean => added !== '' && !added.startsWith('/');
 
 function itemsOf(shape: RecordShape, { value }: Match, body: JsonValue, lenient: boolean): DataRecord[] | undefined {

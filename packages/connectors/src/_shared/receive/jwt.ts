@@ -58,7 +58,7 @@ export function createJwtCheck(method: JwtMethod, config: ConnectorConfig, conte
       const { hash: algorithm, dsaEncoding } = ALGORITHMS[method.algorithm];
       const isValid = key !== undefined && verify(algorithm, Buffer.from(signed), { key, dsaEncoding }, signature);
       if (!isValid) throw refused('the signature is not valid');
-      // An ECDSA signature can be changed and stays valid, so what is signed identifies the request.
+      // An ECDSA signature can be changed and stays valid, so the signed part identifies the request.
       return signatureOf(signed, replays);
     },
   };

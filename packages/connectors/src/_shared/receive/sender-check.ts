@@ -15,7 +15,7 @@ export interface SenderCheck {
 }
 
 export interface Signature {
-  /** Identifies what is signed. */
+  /** Identifies the signed part. */
   readonly key: string;
   /** Whether a request with this signature was stored before. */
   readonly isRepeated: boolean;
