@@ -17,6 +17,7 @@ interface CallbackCall {
   type: string;
   connector?: { id: string };
   message?: string;
+  code?: string;
 }
 
 /** A tab of the host page that shows one form after another. */
@@ -33,8 +34,9 @@ export interface FormTab {
   /** Fills in one leaf after another with real key and mouse input. */
   fillByHand(leaves: Leaf[]): Promise<void>;
   /**
-   * Presses Save. Resolves with the saved connector's id, or undefined if the form shows an error
-   * summary.
+   * Presses Save, and again if the form asks to look at the destinations first, as it does when the
+   * browser takes seconds to report what is visible. Resolves with the saved connector's id, or
+   * undefined if the form shows an error summary.
    */
   save(): Promise<string | undefined>;
   /** Returns axe's violations in the form. */
@@ -120,17 +122,20 @@ export async function openFormTab(browser: Browser, world: World): Promise<FormT
     },
 
     async save() {
-      await form().evaluate(pressSave);
-      // The frame reports a save to the page, and a rejection to the user.
-      const refused = form()
-        .waitForSelector('#cf-summary a')
-        .then(() => undefined);
-      refused.catch(() => undefined);
-      const called = waitForCallback(['save', 'error']);
-      called.catch(() => undefined);
-      const event = await Promise.race([refused, called]);
-      if (event?.type === 'error') throw new Error(`not saved: ${event.message}`);
-      return event?.connector?.id;
+      for (;;) {
+        await form().evaluate(pressSave);
+        // The frame reports a save to the page, and a rejection to the user.
+        const refused = form()
+          .waitForSelector('#cf-summary a')
+          .then(() => undefined);
+        refused.catch(() => undefined);
+        const called = waitForCallback(['save', 'error']);
+        called.catch(() => undefined);
+        const event = await Promise.race([refused, called]);
+        if (event?.type !== 'error') return event?.connector?.id;
+        if (event.code !== 'destination_not_seen') throw new Error(`not saved: ${event.message}`);
+        await page.evaluate(() => void (globalThis.callbacks.length = 0));
+      }
     },
 
     axe: () => axeViolations(form()),
