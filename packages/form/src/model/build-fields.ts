@@ -88,7 +88,7 @@ export function buildFields(
         advanced: schema['x-advanced'] === true,
         deprecated: schema.deprecated === true,
         destination: schema['x-destination'] === true,
-        ...(schema['x-local'] === true && { local: true }),
+        ...(schema.type === 'string' && schema['x-local'] === true && { local: true }),
         ...(when && { when }),
       };
       const made = field(schema, base, `${name}.${key}`, override);
