@@ -7,10 +7,10 @@
  *   full, in three engines.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
 import { ensureBrowser } from './lib/ensure-browser.mjs';
 import { ensureFirefox } from './lib/ensure-firefox.mjs';
 import { ensureWebkit } from './lib/ensure-webkit.mjs';
+import { formatted } from './lib/format.mjs';
 import { cache } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
 import { condense, namedRows, page, readJson, rowsFile, runFile, withTable } from './lib/security-table.mjs';
@@ -19,7 +19,7 @@ const words = process.argv.slice(2);
 const reports = words[0] === 'run' ? [await newRun()] : words;
 if (reports.length > 0) {
   const json = JSON.stringify(condense(reports.map(readJson)));
-  writeFileSync(runFile, await format(json, { ...(await resolveConfig(runFile)), parser: 'json' }));
+  writeFileSync(runFile, await formatted(runFile, json));
 }
 writeFileSync(page, withTable(readFileSync(page, 'utf8'), readJson(rowsFile), readJson(runFile)));
 

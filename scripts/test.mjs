@@ -20,7 +20,7 @@ tally.count(isFiltered ? 'build' : 'build and types', built);
 if (!isFiltered) {
   say('Checking format and lint ...');
   const [format, lint, prose] = await Promise.all([
-    run('npx', ['prettier', '--check', '--log-level=warn', '.']),
+    run('npx', ['oxfmt', '--list-different']),
     run('npx', ['oxlint', '--type-aware', '--quiet']),
     run('node', ['scripts/lint/texts.mjs']),
   ]);

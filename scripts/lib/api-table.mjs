@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+import { formatted } from './format.mjs';
 import { root } from './root.mjs';
 
 /** Path of the page. */
@@ -64,5 +64,5 @@ Operations of the service's own are in [its README](../packages/service/README.m
 
 ${tables.join('\n\n')}
 `;
-  return format(text, { ...(await resolveConfig(page)), filepath: page });
+  return formatted(page, text);
 }

@@ -1,4 +1,4 @@
-import { format, resolveConfig } from 'prettier';
+import { formatted } from './format.mjs';
 import { root } from './root.mjs';
 
 /** Path of the page. */
@@ -76,5 +76,5 @@ ${table('output')}
 
 ${table('enrichment')}
 `;
-  return format(text, { ...(await resolveConfig(page)), parser: 'markdown' });
+  return formatted(page, text);
 }

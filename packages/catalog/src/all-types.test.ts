@@ -170,7 +170,7 @@ it('the types together use every kind of field', () => {
       else if (field.type === 'string') kinds.add(`${where}${field.enum ? 'enum' : (field.format ?? 'text')}`);
       else kinds.add(field.type);
     }
-  // prettier-ignore
+  // oxfmt-ignore
   const every = [
     'text', 'multiline', 'uri', 'hostname', 'host-port', 'email', 'date-time', 'cron', 'pem', 'enum', 'integer', 'number',
     'boolean', 'list of strings', 'list of objects', 'group', 'map', 'variants',

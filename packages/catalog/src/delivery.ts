@@ -35,7 +35,12 @@ import type { PollDefinition } from './poll.js';
 
 /** Any JSON, with templates as strings. */
 export type DeliveryTemplate =
-  string | number | boolean | null | readonly DeliveryTemplate[] | { readonly [key: string]: DeliveryTemplate };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly DeliveryTemplate[]
+  | { readonly [key: string]: DeliveryTemplate };
 
 /** Format of `{{now}}`. Default `rfc3339`. */
 export type DeliveryTimeForm = 'rfc3339' | 'rfc3339_seconds' | 'seconds' | 'milliseconds' | 'nanoseconds';
@@ -109,7 +114,14 @@ export interface DeliveryMatch {
  * - the others: a person has to change something
  */
 export type DeliveryMeaning =
-  'accepted' | 'refused' | 'throttled' | 'retry' | 'invalid_credentials' | 'forbidden' | 'not_found' | 'rejected';
+  | 'accepted'
+  | 'refused'
+  | 'throttled'
+  | 'retry'
+  | 'invalid_credentials'
+  | 'forbidden'
+  | 'not_found'
+  | 'rejected';
 
 export interface DeliveryRule extends DeliveryMatch {
   means: DeliveryMeaning;

@@ -33,7 +33,12 @@ export type PollTimeForm = string;
  * a template, is omitted if that has no value; the property itself is not sent.
  */
 export type PollBody =
-  PollTemplate | number | boolean | null | readonly PollBody[] | { readonly [name: string]: PollBody };
+  | PollTemplate
+  | number
+  | boolean
+  | null
+  | readonly PollBody[]
+  | { readonly [name: string]: PollBody };
 
 /**
  * Base of URLs: `https://...` without a trailing slash, or `{{/settings/url}}`, whose path is kept.
@@ -42,7 +47,8 @@ export type PollBody =
  * Without `of`, the setting is the address.
  */
 export type PollAddress =
-  PollTemplate | { field: PollField; of?: Readonly<Record<string, PollTemplate>>; default?: PollTemplate };
+  | PollTemplate
+  | { field: PollField; of?: Readonly<Record<string, PollTemplate>>; default?: PollTemplate };
 
 /**
  * Values of a list, or of several templates, as one parameter: joined with `join`, or repeated

@@ -7,7 +7,14 @@ import type { PollField, PollPath } from './poll-request.js';
  * - the others: a person has to change something, so it is retried seldom
  */
 export type PollMeaning =
-  'accepted' | 'empty' | 'throttled' | 'retry' | 'invalid_credentials' | 'forbidden' | 'not_found' | 'rejected';
+  | 'accepted'
+  | 'empty'
+  | 'throttled'
+  | 'retry'
+  | 'invalid_credentials'
+  | 'forbidden'
+  | 'not_found'
+  | 'rejected';
 
 /**
  * What a response means, if its status does not say it. All that is stated must match: the status,
@@ -59,4 +66,5 @@ export interface PollRate extends PollQuota {
  * at `path` of its body.
  */
 export type PollThrottled =
-  { status: number; header: string; is?: string } | { status: number; path: PollPath; in: readonly string[] };
+  | { status: number; header: string; is?: string }
+  | { status: number; path: PollPath; in: readonly string[] };

@@ -39,4 +39,5 @@ export interface PollDuration {
  * `default` if the setting is empty.
  */
 export type PollNumber =
-  number | ({ field: PollField; default: number; minimum?: number; maximum?: number } & PollDuration);
+  | number
+  | ({ field: PollField; default: number; minimum?: number; maximum?: number } & PollDuration);

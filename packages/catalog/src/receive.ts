@@ -16,7 +16,12 @@ import type { PollField, PollPath, PollTemplate } from './poll-request.js';
 
 /** Any JSON, with templates as strings. A string that is one `{{now:...}}` becomes a number. */
 export type ReceiveTemplate =
-  string | number | boolean | null | readonly ReceiveTemplate[] | { readonly [key: string]: ReceiveTemplate };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly ReceiveTemplate[]
+  | { readonly [key: string]: ReceiveTemplate };
 
 /** Refuses requests that are too old, or were seen before. */
 export interface ReceiveTimestamp {

@@ -175,7 +175,13 @@ export interface UnionSchema extends Annotations {
 }
 
 export type FieldSchema =
-  StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema | MapSchema | UnionSchema;
+  | StringSchema
+  | NumberSchema
+  | BooleanSchema
+  | ArraySchema
+  | ObjectSchema
+  | MapSchema
+  | UnionSchema;
 
 /** A secret: a string, or a map of strings. Both carry `writeOnly: true`. */
 export type SecretSchema = (StringSchema | MapSchema) & { writeOnly: true };

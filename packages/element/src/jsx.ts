@@ -4,7 +4,8 @@ import type { ConnectorFrameEvents } from './events/event-map.js';
 
 type Handlers = {
   [K in keyof ConnectorFrameEvents as `on${K}`]?:
-    ((this: ConnectorFrameElement, event: ConnectorFrameEvents[K]) => void) | undefined;
+    | ((this: ConnectorFrameElement, event: ConnectorFrameEvents[K]) => void)
+    | undefined;
 };
 
 /**

@@ -14,7 +14,8 @@ type Required = 'kind' | 'typeId';
 /** The options of the element, under the same names, except for those of the session. */
 type FormProps = Pick<ConnectorFrameOptions, Required | 'configMetaOverrides'> & {
   [Name in keyof Omit<ElementOptions, Required | Host | keyof Session | 'configMetaOverrides'>]?:
-    ElementOptions[Name] | undefined;
+    | ElementOptions[Name]
+    | undefined;
 };
 
 /**

@@ -1,4 +1,4 @@
-import { format } from 'prettier';
+import { formatted } from '../format.mjs';
 
 const sections = { major: 'Major changes', minor: 'Minor changes', patch: 'Patch changes' };
 const rank = ['major', 'minor', 'patch'];
@@ -38,8 +38,8 @@ async function sectionsOf(changesets) {
       .map(itemOf);
     if (items.length > 0) texts.push(`### ${sections[type]}`, items.join('\n'));
   }
-  const options = { parser: 'markdown', proseWrap: 'always', printWidth: 100 };
-  return texts.length === 0 ? [] : [(await format(texts.join('\n\n'), options)).trim()];
+  const options = { proseWrap: 'always', printWidth: 100 };
+  return texts.length === 0 ? [] : [(await formatted('CHANGELOG.md', texts.join('\n\n'), options)).trim()];
 }
 
 /** `- **core**, **react**: Summary`, with further lines of the summary inside the item. */

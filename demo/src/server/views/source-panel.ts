@@ -12,7 +12,8 @@ export function sourcePanel(files: readonly SourceFile[]): Html {
   return html`<section class="source" aria-labelledby="source-title">
     <h2 id="source-title">Source of this page</h2>
     ${files.map(
-      ({ name, code }, index) => html`<details${index === 0 && html` open`}>
+      ({ name, code }, index) =>
+        html`<details${index === 0 && html` open`}>
         <summary>${name}</summary>
         <pre tabindex="0" role="region" aria-label="${name}"><code>${highlight(code.trimEnd(), name)}</code></pre>
       </details>`,

@@ -33,7 +33,7 @@ const KEYS = Object.keys(schema.settings.properties).concat([
   'token',
   'cert',
 ]);
-// prettier-ignore
+// oxfmt-ignore
 const LEAVES = [
   '', ' ', 'x', 'key', 'none', 'safe', '••••', 'https://acme.example', '* * * * *', 'a'.repeat(100), '\u0000', '\ud800',
   0, -1, 1.5, 1e308, Number.NaN, Infinity, null, undefined, true, false,

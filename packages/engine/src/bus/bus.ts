@@ -6,7 +6,8 @@ import type { Batch } from '../connector-api/batch.js';
  * free space.
  */
 export type Published =
-  { stored: true; sequence: number; repeated: boolean } | { stored: false; reason: 'full' | 'no_space' };
+  | { stored: true; sequence: number; repeated: boolean }
+  | { stored: false; reason: 'full' | 'no_space' };
 
 /**
  * What happens to new batches while the backlog of a consumer exceeds its budget:

@@ -1,6 +1,11 @@
 /** A JSON value. */
 export type JsonValue =
-  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue | undefined };
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue | undefined };
 
 /** A record of a source: a JSON object. Records are never modified in place. */
 export interface DataRecord {

@@ -92,7 +92,8 @@ export class BatchDelivery {
 
   /** The records that are not written yet, with their last failure. */
   get undecided():
-    { batch: Batch; attempts: number; startedAt: number; failedAt: number; failure: Failure } | undefined {
+    | { batch: Batch; attempts: number; startedAt: number; failedAt: number; failure: Failure }
+    | undefined {
     if (!this.#lastFailure) return undefined;
     const indexes = [...this.#parts.flat(), ...this.#suspects.map(({ index }) => index)].toSorted((a, b) => a - b);
     const { failure, at: failedAt } = this.#lastFailure;

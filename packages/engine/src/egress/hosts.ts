@@ -2,7 +2,8 @@ import { isIP, isIPv6 } from 'node:net';
 
 /** A host as it will be dialed: an IP literal in canonical form, or a name to resolve. */
 export type Host =
-  { address: string } | { name: string; /** A name of the operator's own network. */ internal: boolean };
+  | { address: string }
+  | { name: string; /** A name of the operator's own network. */ internal: boolean };
 
 /**
  * Parses a host as the WHATWG URL standard does, so that `0x7f.1`, `0177.1`, `2130706433` and

@@ -12,7 +12,8 @@ type Setting = 'language' | 'direction' | 'locale' | 'lowerLabels';
 
 /** `save`, `failures.offline`, `issues.required/enum`. */
 export type MessageKey =
-  Exclude<keyof Language, Section | Setting> | { [S in Section]: `${S}.${keyof Language[S] & string}` }[Section];
+  | Exclude<keyof Language, Section | Setting>
+  | { [S in Section]: `${S}.${keyof Language[S] & string}` }[Section];
 
 /** States of a form's model. The unit test drives the ones whose messages need no page. */
 export const modelStates = {

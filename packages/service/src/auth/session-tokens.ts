@@ -19,7 +19,8 @@ const KIND: TokenKind = {
  * session ends with it.
  */
 export type SessionCreator =
-  { type: 'key'; apiKeyId: string; keyVersion: number } | { type: 'user'; userId: string; signInId: string };
+  | { type: 'key'; apiKeyId: string; keyVersion: number }
+  | { type: 'user'; userId: string; signInId: string };
 
 /** What a session may access. An absent property imposes no restriction. */
 export interface SessionScope {

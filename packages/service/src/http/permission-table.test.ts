@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { operationsOf, type Operation } from '../../../../test/support/operations.js';
@@ -65,11 +64,13 @@ function pageOf(operations: readonly Operation[]): string {
   ].join('\n');
 }
 
+interface Script {
+  formatted(path: string, text: string): Promise<string>;
+}
+
 it('docs/permissions.md lists the permissions of every route', async () => {
   const page = fileURLToPath(new URL('../../../../docs/permissions.md', import.meta.url));
-  const text = await format(pageOf(await operationsOf(service.app)), {
-    ...(await resolveConfig(page)),
-    parser: 'markdown',
-  });
+  const { formatted }: Script = await import(new URL('../../../../scripts/lib/format.mjs', import.meta.url).href);
+  const text = await formatted(page, pageOf(await operationsOf(service.app)));
   await expect(text, 'stale: npm run permission-table').toMatchFileSnapshot(page);
 });

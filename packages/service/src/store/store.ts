@@ -392,7 +392,10 @@ export interface DataKeys {
  * `in_flight`, or `mismatch` if the key belongs to another request.
  */
 export type Claim =
-  { state: 'mine' } | { state: 'done'; response: string } | { state: 'in_flight' } | { state: 'mismatch' };
+  | { state: 'mine' }
+  | { state: 'done'; response: string }
+  | { state: 'in_flight' }
+  | { state: 'mismatch' };
 
 export interface IdempotencyKeys {
   /**

@@ -134,12 +134,10 @@ describe('entries', () => {
 test('a list is read again when it is due, and keeps its cursors while it is empty', async () => {
   let ids = ['a', 'b'];
   const each = { ...list, path: '/orgs', refresh_seconds: 600 };
-  const { driver, requests, clock } = await open(
-    streamed({ each, path: '/orgs/{{each}}/events' }),
-    (_query, request) =>
-      pathOf(request) === '/orgs'
-        ? data(...ids.map((id) => ({ id })))
-        : data({ id: pathOf(request), n: 0, at: clock.ms }),
+  const { driver, requests, clock } = await open(streamed({ each, path: '/orgs/{{each}}/events' }), (_query, request) =>
+    pathOf(request) === '/orgs'
+      ? data(...ids.map((id) => ({ id })))
+      : data({ id: pathOf(request), n: 0, at: clock.ms }),
   );
   const lists = (): number => requests.filter((request) => pathOf(request) === '/orgs').length;
   await driver.poll();

@@ -20,7 +20,8 @@ export interface Occurrences {
  * those keys occurred that occurred more than once. Takes 10 to 11 bytes per record.
  */
 export type SeenGroup =
-  readonly [time: number, keys: string] | readonly [time: number, keys: string, counts: Record<string, number>];
+  | readonly [time: number, keys: string]
+  | readonly [time: number, keys: string, counts: Record<string, number>];
 
 /** Groups keys by time. Times are rounded up, so that a key is kept longer rather than shorter. */
 export function encodeSeen(entries: Iterable<readonly [string, Occurrences]>, spanMs: number): SeenGroup[] {

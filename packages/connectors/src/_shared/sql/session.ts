@@ -47,7 +47,12 @@ export type SqlFailure =
 
 /** Errors that are the fault of a row. */
 export type RowFailure =
-  'invalid_value' | 'missing_value' | 'no_such_reference' | 'already_there' | 'constraint' | 'too_large';
+  | 'invalid_value'
+  | 'missing_value'
+  | 'no_such_reference'
+  | 'already_there'
+  | 'constraint'
+  | 'too_large';
 
 const rowFailures: ReadonlySet<string> = new Set<RowFailure>([
   'invalid_value',
