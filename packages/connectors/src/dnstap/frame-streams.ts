@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { ByteReader } from '../_shared/listen/byte-reader.js';
 import { ProtocolError, type Protocol, type Received } from '../_shared/listen/protocol.js';
-import { dnstapRecord } from './dnstap-record.js';
 
 /** Control frames: https://github.com/farsightsec/fstrm/blob/master/fstrm/control.h */
 const ACCEPT = 1;
@@ -26,6 +25,7 @@ const MAX_BYTES = 1024 * 1024;
  */
 export const frameStreams = (portField: string): Protocol => ({
   async *read(chunks, peer) {
+    const { dnstapRecord } = await import('./dnstap-record.js');
     const reader = new ByteReader(chunks, peer);
     let started = false;
     let lines: string[] = [];

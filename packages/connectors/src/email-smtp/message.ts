@@ -1,14 +1,14 @@
-import MailComposer from 'nodemailer/lib/mail-composer';
 import type { Batch } from '@connector-frame/engine/connector-api';
 import { alertOf, type AlertRecord } from '../_shared/alert-of.js';
 
 const MAX_SUBJECT = 200;
 
 /** Builds the message for a batch. The same batch has the same `Message-ID`. */
-export function buildMessage(
+export async function buildMessage(
   batch: Batch,
   { from, to, now }: { from: string; to: readonly string[]; now: number },
 ): Promise<Buffer> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer');
   const alerts = batch.records.map((record) => alertOf(record));
   const [only] = alerts.length === 1 ? alerts : [];
   const domain = from.slice(from.lastIndexOf('@') + 1);

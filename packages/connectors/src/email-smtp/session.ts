@@ -1,5 +1,5 @@
 import { type Egress, secure } from '@connector-frame/engine/connector-api';
-import SMTPConnection, { type SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
+import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection';
 import type { MailServer } from './config.js';
 
 /** Milliseconds until the server has greeted and is encrypted, and of silence within a session. */
@@ -29,6 +29,7 @@ export async function openSession(
   egress: Egress,
   signal: AbortSignal,
 ): Promise<MailSession> {
+  const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection');
   const tls = ca === undefined ? {} : { ca };
   const socket = await egress.connect({ host, port, signal });
   const isSecured = encryption === 'tls';

@@ -9,7 +9,7 @@ import {
   type JsonValue,
   type KeyPath,
 } from '@connector-frame/engine/connector-api';
-import { Reader, type Response } from 'mmdb-lib';
+import type { Reader, Response } from 'mmdb-lib';
 import { OperatorFile } from '../_shared/lookup/operator-file.js';
 import { readIp } from '../_shared/lookup/read-ip.js';
 import { found, invalidLookup, readCommon, type FileContext } from '../_shared/lookup/settings.js';
@@ -70,7 +70,8 @@ export function createDatabaseLookup({ file, at, example }: DatabaseLookup): Con
   };
 }
 
-function open(bytes: Buffer): Reader<Response> {
+async function open(bytes: Buffer): Promise<Reader<Response>> {
+  const { Reader } = await import('mmdb-lib');
   try {
     return new Reader<Response>(bytes);
   } catch {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { isIP } from 'node:net';
 import { connect as startTls } from 'node:tls';
 import { ConnectorError, type Egress } from '@connector-frame/engine/connector-api';
-import { ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
 import { egressFailure } from '../_shared/output/failures.js';
 import type { MailboxTarget } from './config.js';
@@ -18,6 +18,7 @@ const MAX_RESPONSE = 40 * 1024 * 1024;
  * @throws ConnectorError, or the reason of `signal`
  */
 export async function openMailbox(target: MailboxTarget, egress: Egress, signal: AbortSignal): Promise<ImapFlow> {
+  const { ImapFlow } = await import('imapflow');
   const { host, port, encryption, user, password } = target;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]);
   let client: ImapFlow | undefined;

@@ -1,5 +1,5 @@
 import type { DataRecord, JsonValue } from '@connector-frame/engine/connector-api';
-import PostalMime, { type Address, type Attachment } from 'postal-mime';
+import type { Address, Attachment } from 'postal-mime';
 import type { MailboxTarget } from './config.js';
 
 /** Characters of all files in a record, in Base64: a record may have 512 KiB. */
@@ -14,6 +14,7 @@ export async function toRecord(
   received: Date | undefined,
   { attachments, maxBody }: Pick<MailboxTarget, 'attachments' | 'maxBody'>,
 ): Promise<DataRecord> {
+  const { default: PostalMime } = await import('postal-mime');
   const mail = await PostalMime.parse(source, { ...LIMITS, attachmentEncoding: 'base64' });
   let left = attachments ? MAX_FILES : 0;
   const files = mail.attachments.map((file): DataRecord => {

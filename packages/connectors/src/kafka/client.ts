@@ -1,11 +1,10 @@
 import { setTimeout as timeout } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
-import kafkajs, { type Kafka, type SASLOptions } from 'kafkajs';
+import type { Kafka, SASLOptions } from 'kafkajs';
 import { ConnectorError, type Egress, EgressError, secure } from '@connector-frame/engine/connector-api';
-import { installCodecs } from './compression/codecs.js';
 import { kafkaError, fromEgressReason } from './connector-error.js';
 import { GuardedSocket } from './guarded-socket.js';
-import { stopIdlePolling } from './request-queue.js';
+import { loadKafkajs } from './load-kafkajs.js';
 
 /** A cluster's addresses and credentials. */
 export interface KafkaTarget {
@@ -33,9 +32,6 @@ const CONNECT_MS = 10_000;
 /** Time limit for a graceful close, in milliseconds. */
 const CLOSE_MS = 3_000;
 
-installCodecs();
-stopIdlePolling();
-
 /**
  * A client of one cluster. All connections go through the egress guard, including those to the
  * addresses that brokers advertise.
@@ -52,7 +48,8 @@ export class KafkaClient {
       const socket = await egress.connect({ host, port, signal, timeoutMs: CONNECT_MS });
       return tls ? secure(socket, host, signal, tls) : socket;
     };
-    this.kafka = new kafkajs.Kafka({
+    const { Kafka, logLevel } = loadKafkajs();
+    this.kafka = new Kafka({
       clientId: 'connector-frame',
       brokers,
       ...(sasl && { sasl }),
@@ -62,7 +59,7 @@ export class KafkaClient {
       // The engine retries with backoff; the client only retries enough to follow a moved
       // partition.
       retry: { retries, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: () => Promise.resolve(false) },
-      logLevel: kafkajs.logLevel.NOTHING,
+      logLevel: logLevel.NOTHING,
       logCreator: () => () => undefined,
       socketFactory: ({ host, port, onConnect }) => {
         const socket = new GuardedSocket(open(host, port), onConnect);

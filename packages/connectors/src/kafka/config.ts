@@ -1,5 +1,5 @@
 import { createSecureContext, type ConnectionOptions } from 'node:tls';
-import kafkajs, { type SASLOptions, type CompressionTypes } from 'kafkajs';
+import type { SASLOptions, CompressionTypes } from 'kafkajs';
 import { failed, missing, type Failure } from '../_shared/connection-test/outcome.js';
 import { type TesterConfig, ConnectorError, isRecord } from '@connector-frame/engine/connector-api';
 import { at, text, texts } from '../_shared/read.js';
@@ -153,13 +153,8 @@ export interface OutputSettings {
   messages: MessageOptions;
 }
 
-const { CompressionTypes: types } = kafkajs;
-const compressions: Readonly<Record<string, CompressionTypes>> = {
-  gzip: types.GZIP,
-  snappy: types.Snappy,
-  lz4: types.LZ4,
-  zstd: types.ZSTD,
-};
+/** Codes of the protocol: https://kafka.apache.org/documentation/#recordbatch */
+const compressions: Readonly<Record<string, CompressionTypes>> = { none: 0, gzip: 1, snappy: 2, lz4: 3, zstd: 4 };
 
 /** @throws ConnectorError `invalid_config`: this version of Node.js lacks the compression */
 export function readOutputSettings(settings: Record<string, unknown>): OutputSettings {
@@ -173,7 +168,7 @@ export function readOutputSettings(settings: Record<string, unknown>): OutputSet
   return {
     topic: text(settings, 'topic') ?? '',
     acks: acks === '0' ? 0 : acks === '1' ? 1 : -1,
-    compression: compressions[compression] ?? types.None,
+    compression: compressions[compression] ?? 0,
     retries: Number(at(settings, 'retries') ?? 3),
     messages: {
       arrays: text(settings, 'payload_format') === 'json_array',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import kafkajs, { type ICustomPartitioner, type Message } from 'kafkajs';
+import type { ICustomPartitioner, Message } from 'kafkajs';
+import { loadKafkajs } from './load-kafkajs.js';
 
 /**
  * Chooses partitions. A message with a key goes where Java's default partitioner would send it. All
@@ -7,7 +8,6 @@ import kafkajs, { type ICustomPartitioner, type Message } from 'kafkajs';
  * that a retry goes to the same one.
  */
 export class Partitioner {
-  readonly #keyed = kafkajs.Partitioners.DefaultPartitioner();
   readonly #chosen = new WeakMap<Message, number>();
   #batch = 0;
 
@@ -21,10 +21,13 @@ export class Partitioner {
     return this.#chosen.get(message);
   }
 
-  readonly create: ICustomPartitioner = () => (args) => {
-    const partition = args.message.key === null ? this.#sticky(args.partitionMetadata) : this.#keyed(args);
-    this.#chosen.set(args.message, partition);
-    return partition;
+  readonly create: ICustomPartitioner = () => {
+    const keyed = loadKafkajs().Partitioners.DefaultPartitioner();
+    return (args) => {
+      const partition = args.message.key === null ? this.#sticky(args.partitionMetadata) : keyed(args);
+      this.#chosen.set(args.message, partition);
+      return partition;
+    };
   };
 
   #sticky(partitions: readonly { partitionId: number; leader: number }[]): number {

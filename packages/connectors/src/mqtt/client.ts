@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ConnectorError, type Egress, type FailureKind } from '@connector-frame/engine/connector-api';
-import { type IClientOptions, MqttClient } from 'mqtt';
+import type * as mqtt from 'mqtt';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
 import type { MqttTarget } from './config.js';
 import { PacketSizes } from './packet-sizes.js';
@@ -54,7 +54,7 @@ export function mqttError(error: unknown): ConnectorError {
 
 /** A signed-in connection. Nothing reconnects: a new one is opened instead. */
 export interface MqttSession {
-  client: MqttClient;
+  client: mqtt.MqttClient;
   /** Resolves when the connection ends. */
   ended: Promise<void>;
   /** Aborted when the connection ends. */
@@ -74,14 +74,15 @@ export async function connectMqtt(
   target: MqttTarget,
   egress: Egress,
   signal: AbortSignal,
-  prepare: (client: MqttClient, socket: Socket) => void = () => undefined,
+  prepare: (client: mqtt.MqttClient, socket: Socket) => void = () => undefined,
 ): Promise<MqttSession> {
+  const library = await import('mqtt');
   try {
     try {
-      return await open(target, 5, egress, signal, prepare);
+      return await open(library, target, 5, egress, signal, prepare);
     } catch (error) {
       if (!OLD.includes(codeOf(error) ?? -1)) throw error;
-      return await open(target, 4, egress, signal, prepare);
+      return await open(library, target, 4, egress, signal, prepare);
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -92,11 +93,12 @@ export async function connectMqtt(
 }
 
 async function open(
+  { MqttClient }: typeof mqtt,
   target: MqttTarget,
   version: 4 | 5,
   egress: Egress,
   signal: AbortSignal,
-  prepare: (client: MqttClient, socket: Socket) => void,
+  prepare: (client: mqtt.MqttClient, socket: Socket) => void,
 ): Promise<MqttSession> {
   const socket = await openConnection(egress, target.address, AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]));
   let failure: ConnectorError | undefined;
@@ -148,7 +150,7 @@ async function open(
   };
 }
 
-const optionsFor = (target: MqttTarget, version: 4 | 5): IClientOptions => ({
+const optionsFor = (target: MqttTarget, version: 4 | 5): mqtt.IClientOptions => ({
   protocolVersion: version,
   clientId: target.clientId,
   clean: !target.keepsSession,

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { PassThrough, type Duplex } from 'node:stream';
 import { TLSSocket, type ConnectionOptions } from 'node:tls';
-import { createConnection, type Connection, type FieldPacket } from 'mysql2';
+import type { Connection, ConnectionOptions as ClientOptions, FieldPacket } from 'mysql2';
 import { EgressError, secure, withDeadline, type Egress, type JsonValue } from '@connector-frame/engine/connector-api';
 import { SqlError, type SessionLimits, type SqlResult, type SqlSession } from '../_shared/sql/session.js';
 import { failureOfNumber } from './error-numbers.js';
@@ -74,6 +74,7 @@ async function signIn(
   signal: AbortSignal,
   { queryMs, maxBytes }: SessionLimits,
 ): Promise<SqlSession> {
+  const { createConnection } = await import('mysql2');
   const { host, port } = database;
   const socket = await egress.connect({ host, port, signal });
   let received = 0;
@@ -87,7 +88,7 @@ async function signIn(
   const stop = (): void => disconnect();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    const connection = createMysqlConnection(database, encrypted, socket);
+    const connection = createConnection(clientOptions(database, encrypted, socket));
     secureBy(connection, () => secure(socket, host, signal, tlsOptions(database.encryption)));
     await new Promise<void>((resolve, reject) => {
       connection.once('connect', () => resolve());
@@ -172,12 +173,12 @@ function secureBy(connection: Connection & Partial<Internals>, handshake: () => 
   Object.assign(connection, { startTLS });
 }
 
-function createMysqlConnection(
+function clientOptions(
   { host, database, user, password }: MysqlDatabase,
   encrypted: boolean,
   socket: Socket,
-): Connection {
-  return createConnection({
+): ClientOptions {
+  return {
     host,
     user,
     password,
@@ -194,7 +195,7 @@ function createMysqlConnection(
     maxPreparedStatements: 4,
     // Without it, a server may not ask for files of this machine.
     flags: ['-LOCAL_FILES'],
-  });
+  };
 }
 
 function tlsOptions({ verify, ca }: Encryption): ConnectionOptions {

@@ -1,22 +1,16 @@
 import type { JsonValue } from '@connector-frame/engine/connector-api';
-import mysql, { type FieldPacket } from 'mysql2';
+import type { FieldPacket } from 'mysql2';
 import { parseExact } from '../_shared/exact-json.js';
 import type { SqlValue } from '../_shared/sql/session.js';
 import { toUtc } from '../_shared/sql/utc.js';
 import type { OutputColumn } from '../_shared/sql/table-output.js';
 
-// Node.js does not see this name among the exports of a CommonJS module.
-const { Types } = mysql;
-
-const numeric = new Set<number | undefined>([
-  Types.TINY,
-  Types.SHORT,
-  Types.INT24,
-  Types.LONG,
-  Types.LONGLONG,
-  Types.DECIMAL,
-  Types.NEWDECIMAL,
-]);
+/** Column types: https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html */
+const TIMESTAMP = 7;
+const DATETIME = 12;
+const JSON_TYPE = 245;
+/** DECIMAL, TINY, SHORT, LONG, LONGLONG, INT24, and NEWDECIMAL. */
+const NUMERIC = new Set<number | undefined>([0, 1, 2, 3, 8, 9, 246]);
 
 /**
  * Converts a value to JSON: numbers that a double can't represent become strings, times ISO 8601, and
@@ -29,9 +23,9 @@ export function toJson(value: unknown, field: FieldPacket & { extendedFormat?: u
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value !== 'string') return typeof value === 'bigint' ? value.toString() : JSON.stringify(value);
   // JSON columns of MariaDB are texts with a note.
-  if (type === Types.JSON || field.extendedFormat === 'json' || numeric.has(type)) return parsed(value);
-  if (type === Types.TIMESTAMP) return value.startsWith('0000') ? value : `${value.replace(' ', 'T')}+00:00`;
-  if (type === Types.DATETIME) return value.startsWith('0000') ? value : value.replace(' ', 'T');
+  if (type === JSON_TYPE || field.extendedFormat === 'json' || NUMERIC.has(type)) return parsed(value);
+  if (type === TIMESTAMP) return value.startsWith('0000') ? value : `${value.replace(' ', 'T')}+00:00`;
+  if (type === DATETIME) return value.startsWith('0000') ? value : value.replace(' ', 'T');
   return value;
 }
 

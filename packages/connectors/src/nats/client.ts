@@ -1,28 +1,20 @@
 import type { Socket } from 'node:net';
 import { ConnectorError, type Egress, secure } from '@connector-frame/engine/connector-api';
-import {
-  type Authenticator,
-  AuthorizationError,
-  type NatsConnection,
-  nkeyAuthenticator,
-  PermissionViolationError,
-  tokenAuthenticator,
-  usernamePasswordAuthenticator,
-} from '@nats-io/nats-core';
-import { NatsConnectionImpl } from '@nats-io/nats-core/internal';
+import type { Authenticator, NatsConnection } from '@nats-io/nats-core';
+import type * as core from '@nats-io/nats-core/internal';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
 import { at, text } from '../_shared/read.js';
 import type { NatsSignIn, NatsTarget } from './config.js';
-import { readGreeting, type DialedOptions } from './transport.js';
+import { readGreeting, transportFactory, type DialedOptions } from './transport.js';
 
 const SETUP_MS = 10_000;
 
 /** Converts an error of the client to one that quotes nothing from the server. */
 export function natsError(error: unknown): ConnectorError {
-  const known = [error, error instanceof Error ? error.cause : undefined];
-  if (known.some((each) => each instanceof AuthorizationError))
+  const names = [error, error instanceof Error ? error.cause : undefined].map((each) => text(each, 'name'));
+  if (names.includes('AuthorizationError'))
     return new ConnectorError('invalid_credentials', 'NATS did not accept the credentials.', 'permanent');
-  if (known.some((each) => each instanceof PermissionViolationError))
+  if (names.includes('PermissionViolationError'))
     return new ConnectorError('forbidden', 'NATS does not allow this user to use the subject.', 'permanent');
   return brokerError(error, 'NATS');
 }
@@ -49,10 +41,13 @@ export interface NatsSession {
  * @throws ConnectorError
  */
 export async function connectNats(target: NatsTarget, egress: Egress, signal: AbortSignal): Promise<NatsSession> {
+  const library = await import('@nats-io/nats-core/internal');
+  // The client has one factory for all connections.
+  library.setTransportFactory(transportFactory);
   let failure: ConnectorError | undefined;
   for (const server of target.servers) {
     try {
-      return await open(target, server, egress, signal);
+      return await open(library, target, server, egress, signal);
     } catch (error) {
       signal.throwIfAborted();
       failure = natsError(error);
@@ -64,6 +59,7 @@ export async function connectNats(target: NatsTarget, egress: Egress, signal: Ab
 }
 
 async function open(
+  library: typeof core,
   target: NatsTarget,
   { host, port }: NatsTarget['servers'][number],
   egress: Egress,
@@ -78,7 +74,7 @@ async function open(
     greeting,
     servers: [`${host}:${port}`],
     name: target.name,
-    authenticator: authenticatorOf(target.signIn),
+    authenticator: authenticatorOf(library, target.signIn),
     reconnect: false,
     // Credentials go to the servers of the settings only.
     ignoreClusterUpdates: true,
@@ -88,7 +84,7 @@ async function open(
   signal.addEventListener('abort', stop, { once: true });
   let connection: NatsConnection;
   try {
-    connection = await NatsConnectionImpl.connect(options);
+    connection = await library.NatsConnectionImpl.connect(options);
   } catch (error) {
     socket.destroy();
     throw error;
@@ -148,7 +144,10 @@ function infoOf(greeting: Buffer): unknown {
   }
 }
 
-function authenticatorOf(signIn: NatsSignIn): Authenticator[] {
+function authenticatorOf(
+  { nkeyAuthenticator, tokenAuthenticator, usernamePasswordAuthenticator }: typeof core,
+  signIn: NatsSignIn,
+): Authenticator[] {
   switch (signIn.kind) {
     case 'password':
       return [usernamePasswordAuthenticator(signIn.user, signIn.password)];

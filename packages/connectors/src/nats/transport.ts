@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { EgressError } from '@connector-frame/engine/connector-api';
 import type { ConnectionOptions } from '@nats-io/nats-core';
-import { setTransportFactory, type Transport } from '@nats-io/nats-core/internal';
+import type { Transport, TransportFactory } from '@nats-io/nats-core/internal';
 
 /** Options with the connection that the client is to use. */
 export interface DialedOptions extends ConnectionOptions {
@@ -14,7 +14,6 @@ export interface DialedOptions extends ConnectionOptions {
 
 const isDialed = (options: ConnectionOptions): options is DialedOptions => 'socket' in options;
 
-/** Lets the client use a connection that was opened through the egress guard, and no other. */
 class DialedTransport implements Transport {
   readonly lang = 'connector-frame';
   readonly version = '1';
@@ -95,8 +94,8 @@ class DialedTransport implements Transport {
   }
 }
 
-// The client has one factory for all connections.
-setTransportFactory({ factory: () => new DialedTransport(), defaultPort: 4_222 });
+/** Lets the client use a connection that was opened through the egress guard, and no other. */
+export const transportFactory: TransportFactory = { factory: () => new DialedTransport(), defaultPort: 4_222 };
 
 const MAX_GREETING = 1024 * 1024;
 

@@ -1,17 +1,10 @@
 import type { Socket } from 'node:net';
-import { AMQPBaseClient, AMQPError, type AMQPChannel } from '@cloudamqp/amqp-client';
-import { AMQPView } from '@cloudamqp/amqp-client/amqp-view';
+import type { AMQPBaseClient, AMQPChannel } from '@cloudamqp/amqp-client';
 import { ConnectorError, type Egress, type FailureKind } from '@connector-frame/engine/connector-api';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
-import { FrameSplitter } from './frame-splitter.js';
 import type { RabbitTarget } from './config.js';
 
 const SETUP_MS = 10_000;
-/** Seconds. */
-const HEARTBEAT = 30;
-const FRAME_MAX = 128 * 1024;
-/** `AMQP`, and version 0-9-1. */
-const PROTOCOL = Uint8Array.from([65, 77, 81, 80, 0, 0, 9, 1]);
 
 /** By reply code. https://www.rabbitmq.com/docs/specification#protocol-reply-codes */
 const codes: Readonly<Record<string, readonly [code: string, kind: FailureKind, message: string]>> = {
@@ -29,61 +22,14 @@ const codes: Readonly<Record<string, readonly [code: string, kind: FailureKind, 
   ],
 };
 
+const isAmqpError = (error: unknown): error is Error => error instanceof Error && error.name === 'AMQPError';
+
 /** Converts an error of the client to one that quotes nothing from the server. */
 export function rabbitError(error: unknown): ConnectorError {
-  if (!(error instanceof AMQPError)) return brokerError(error, 'RabbitMQ');
+  if (!isAmqpError(error)) return brokerError(error, 'RabbitMQ');
   const [code, kind, message] = codes[/\b(\d{3})\)?$/.exec(error.message)?.[1] ?? ''] ?? [];
   if (code !== undefined && kind !== undefined && message !== undefined) return new ConnectorError(code, message, kind);
   return brokerError(error, 'RabbitMQ');
-}
-
-/** Lets the client use a connection that was opened through the egress guard. */
-class GuardedClient extends AMQPBaseClient {
-  readonly #socket: Socket;
-  readonly #frames = new FrameSplitter(FRAME_MAX);
-
-  constructor({ vhost, username, password }: RabbitTarget, socket: Socket) {
-    super(vhost, username, password, 'connector-frame', undefined, FRAME_MAX, HEARTBEAT);
-    this.#socket = socket;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the client's only way to report
-    this.onerror = () => undefined;
-  }
-
-  connect(): Promise<AMQPBaseClient> {
-    const socket = this.#socket;
-    // A server that is alive sends heartbeats.
-    socket.setTimeout(HEARTBEAT * 2_000, () => socket.destroy());
-    socket.on('data', (chunk: Buffer) => {
-      try {
-        for (const frame of this.#frames.push(chunk))
-          this.parseFrames(new AMQPView(frame.buffer, frame.byteOffset, frame.byteLength));
-      } catch {
-        socket.destroy();
-      }
-    });
-    return new Promise((resolve, reject) => {
-      this.connectPromise = [resolve, reject];
-      socket.once('close', () => {
-        this.closed = true;
-        const error = new AMQPError('Socket closed', this);
-        for (const channel of this.channels) channel?.setClosed(error);
-        reject(error);
-      });
-      this.send(PROTOCOL).catch(reject);
-    });
-  }
-
-  send(bytes: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      // The client reuses its buffers once this resolves.
-      this.#socket.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-  }
-
-  protected closeSocket(): void {
-    this.closed = true;
-    this.#socket.end(() => this.#socket.destroy());
-  }
 }
 
 /** A signed-in connection with one channel. Nothing reconnects: a new one is opened instead. */
@@ -103,6 +49,7 @@ export interface RabbitSession {
  * @throws ConnectorError
  */
 export async function connectRabbit(target: RabbitTarget, egress: Egress, signal: AbortSignal): Promise<RabbitSession> {
+  const { GuardedClient } = await import('./guarded-client.js');
   let socket: Socket | undefined;
   const stop = (): void => void socket?.destroy();
   try {
@@ -123,7 +70,7 @@ export async function connectRabbit(target: RabbitTarget, egress: Egress, signal
     signal.throwIfAborted();
     const explained = rabbitError(error);
     // While signing in, this is about the credentials.
-    if (explained.code === 'forbidden' && error instanceof AMQPError && error.message.includes('ACCESS_REFUSED'))
+    if (explained.code === 'forbidden' && isAmqpError(error) && error.message.includes('ACCESS_REFUSED'))
       throw new ConnectorError('invalid_credentials', 'RabbitMQ did not accept the user and password.', 'permanent');
     throw explained;
   }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ConnectorError, type Egress, type FailureKind } from '@connector-frame/engine/connector-api';
-import { AbstractConnector, Redis } from 'ioredis';
+import type * as ioredis from 'ioredis';
 import { brokerError, openConnection, type BrokerAddress } from '../_shared/broker/connection.js';
 import type { RedisTarget } from './config.js';
 
@@ -42,7 +42,7 @@ export function redisError(error: unknown): ConnectorError {
 
 /** A connection that is ready for commands. Nothing reconnects: a new one is opened instead. */
 export interface RedisSession {
-  redis: Redis;
+  redis: ioredis.Redis;
   socket: Socket;
   /** Resolves when the connection ends. */
   ended: Promise<void>;
@@ -54,16 +54,17 @@ export interface RedisSession {
  * @throws ConnectorError
  */
 export async function connectRedis(target: RedisTarget, egress: Egress, signal: AbortSignal): Promise<RedisSession> {
+  const library = await import('ioredis');
   try {
     const { sentinel } = target;
-    if (sentinel === undefined) return await open(target, target.address, egress, signal);
-    const { redis } = await open({ ...target, database: 0 }, target.address, egress, signal, false);
+    if (sentinel === undefined) return await open(library, target, target.address, egress, signal);
+    const { redis } = await open(library, { ...target, database: 0 }, target.address, egress, signal, false);
     try {
       const reply: unknown = await redis.call('SENTINEL', 'get-master-addr-by-name', sentinel);
       const [host, port]: unknown[] = Array.isArray(reply) ? reply : [];
       if (typeof host !== 'string')
         throw new ConnectorError('not_found', 'The Sentinel knows no master of this name.', 'permanent');
-      return await open(target, { ...target.address, host, port: Number(port) }, egress, signal);
+      return await open(library, target, { ...target.address, host, port: Number(port) }, egress, signal);
     } finally {
       redis.disconnect();
     }
@@ -74,6 +75,7 @@ export async function connectRedis(target: RedisTarget, egress: Egress, signal: 
 }
 
 async function open(
+  { AbstractConnector, Redis }: typeof ioredis,
   { database, username, password }: RedisTarget,
   address: BrokerAddress,
   egress: Egress,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { Client, type ConnectConfig, type SFTPWrapper } from 'ssh2';
+import type { Client, ConnectConfig, SFTPWrapper } from 'ssh2';
 import { ConnectorError, EgressError, type Egress } from '@connector-frame/engine/connector-api';
 import { egressFailure } from '../_shared/output/failures.js';
 import type { SftpTarget } from './config.js';
@@ -24,6 +24,7 @@ export interface SftpSession {
  * @throws ConnectorError, or the reason of `signal`
  */
 export async function openSftp(target: SftpTarget, egress: Egress, signal: AbortSignal): Promise<SftpSession> {
+  const { Client } = await import('ssh2');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]);
   let socket: Socket;
   try {

@@ -1,4 +1,3 @@
-import { errors } from 'undici';
 import { readBody, streamBody, type BodyBounds, type IncomingBody } from './body.js';
 import type { EgressInit } from './egress.js';
 import { EgressError } from './error.js';
@@ -97,7 +96,7 @@ async function send(step: Exchange, pool: Pool): Promise<Response> {
       if (step.signal.aborted || used.bytesReceived() > before) throw error;
     }
   }
-  return sendOver(pool.open(step, step.signal), step, pool);
+  return sendOver(await pool.open(step, step.signal), step, pool);
 }
 
 async function sendOver(connection: PooledConnection, step: Exchange, pool: Pool): Promise<Response> {
@@ -163,9 +162,10 @@ function toResponse(
 
 function egressError(error: unknown, url: URL): EgressError {
   if (error instanceof EgressError) return error;
-  if (error instanceof errors.InvalidArgumentError)
-    return new EgressError('invalid_header', 'a request HTTP can not carry');
-  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) {
+  // https://undici.nodejs.org/#/docs/api/Errors
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'UND_ERR_INVALID_ARG') return new EgressError('invalid_header', 'a request HTTP can not carry');
+  if (code === 'UND_ERR_HEADERS_OVERFLOW' || (error instanceof Error && error.name === 'HTTPParserError')) {
     return new EgressError('invalid_answer', `${url.origin} does not speak HTTP`, { cause: error });
   }
   return new EgressError('connect_failed', `the connection to ${url.origin} broke`, { cause: error });

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { openConnection, type PooledConnection } from './pooled-connection.js';
+import type { PooledConnection } from './pooled-connection.js';
 
 /** Maximum idle connections: per destination, and in total. Connections in use are not limited. */
 const MAX_IDLE_PER_TARGET = 8;
@@ -21,8 +21,11 @@ export type OpenSocket = (target: Target, signal: AbortSignal) => Promise<Socket
 export interface Pool {
   /** Returns the most recently used idle connection to the destination, or `undefined`. */
   acquire(target: Target): PooledConnection | undefined;
-  /** Opens a new connection, which passes the address check. `signal` aborts connecting. */
-  open(target: Target, signal: AbortSignal): PooledConnection;
+  /**
+   * Opens a new connection, which passes the address check. `signal` aborts connecting.
+   * @throws the reason of `signal`
+   */
+  open(target: Target, signal: AbortSignal): Promise<PooledConnection>;
   /** Returns a connection to the pool for reuse. */
   release(connection: PooledConnection, target: Target): void;
   /** Closes all connections. */
@@ -46,7 +49,10 @@ export function createPool(openSocket: OpenSocket): Pool {
       found.connection.used += 1;
       return found.connection;
     },
-    open(target, signal) {
+    async open(target, signal) {
+      // Loads the HTTP client with the first connection.
+      const { openConnection } = await import('./pooled-connection.js');
+      signal.throwIfAborted();
       const connection = openConnection(target.url.origin, () => openSocket(target, signal), ended);
       all.add(connection);
       return connection;

@@ -1,7 +1,7 @@
 import type { ConnectorTypeData, OAuthDefinition } from '@connector-frame/catalog/types';
 import type { Egress } from '@connector-frame/engine/egress';
 import type { Organization } from '../store/store.js';
-import { createAuthorizationServer, type AuthorizationServer } from './authorization-server.js';
+import type { AuthorizationServer } from './authorization-server.js';
 import type { OAuthClient, OAuthClients } from './clients.js';
 
 type OrganizationOf = Pick<Organization, 'id' | 'parentId'>;
@@ -11,7 +11,7 @@ export interface Offer {
   oauth: OAuthDefinition;
   client: OAuthClient;
   /** @param settings with their defaults; some are part of the vendor's address */
-  server(settings: Readonly<Record<string, unknown>>): AuthorizationServer;
+  server(settings: Readonly<Record<string, unknown>>): Promise<AuthorizationServer>;
 }
 
 /** The authorization servers of vendors, with the clients that the operator registered there. */
@@ -42,8 +42,10 @@ export function createAuthorizationServers({
       return {
         oauth,
         client,
-        server: (settings) =>
-          createAuthorizationServer({ definition: oauth, client, settings, redirectUri, egress, now }),
+        async server(settings) {
+          const { createAuthorizationServer } = await import('./authorization-server.js');
+          return createAuthorizationServer({ definition: oauth, client, settings, redirectUri, egress, now });
+        },
       };
     },
   };

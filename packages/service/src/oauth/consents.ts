@@ -9,7 +9,7 @@ import { createDestination, type Destination } from '../secrets/destination.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Consent, Consents as Rows } from '../store/consents.js';
 import type { Organization } from '../store/store.js';
-import { newChecks, type Checks } from './authorization-server.js';
+import type { Checks } from './authorization-server.js';
 import type { AuthorizationServers, Offer } from './authorization-servers.js';
 import { sealable } from './grant.js';
 import { OAuthProblem } from './oauth-problem.js';
@@ -119,6 +119,7 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
         values.some((value) => value === getAt({ settings }, path)),
       );
       if (!offer || isOffered === false) throw new ApiError(404, 'not_found', NOT_OFFERED);
+      const { newChecks } = await import('./authorization-server.js');
       const checks = newChecks();
       const id = randomBytes(32).toString('base64url');
       const { id: organizationId, parentId } = organization;
@@ -150,7 +151,8 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
       const change = { status: 'opened', browserDigest: digest(browser) } as const;
       if (!(await rows.advance(row.id, 'created', change, now()))) return undefined;
       const { pending, offer } = found;
-      const url = await offer.server(pending.settings).authorizationUrl(pending.checks);
+      const server = await offer.server(pending.settings);
+      const url = await server.authorizationUrl(pending.checks);
       return { url, cookie: `${cookieName(row)}=${browser}; ${attributes}; Max-Age=${CONSENT_TTL}` };
     },
 
@@ -167,7 +169,8 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
       if (!(await rows.advance(row.id, 'opened', { status: 'redeeming' }, now()))) return { outcome: 'expired' };
       try {
         const { pending, offer } = found;
-        const { grant, account } = await offer.server(pending.settings).redeem(query, pending.checks);
+        const server = await offer.server(pending.settings);
+        const { grant, account } = await server.redeem(query, pending.checks);
         const sealed = vault.sealOwn(['consent', row.id], sealable(grant));
         await rows.advance(row.id, 'redeeming', { status: 'granted', sealed, account }, now());
         return { outcome: 'granted', cookie };

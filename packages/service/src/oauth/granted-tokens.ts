@@ -39,7 +39,8 @@ export function createTokenRefresher({ tables, servers, clock }: GrantedTokensOp
         const offer = organization && servers.of(type, organization);
         if (!offer) throw new ConnectorError('oauth_not_configured', notConfigured(name), 'permanent');
         try {
-          return await offer.server(effectiveConfig(type.config, settings).settings).refresh(refreshToken);
+          const server = await offer.server(effectiveConfig(type.config, settings).settings);
+          return await server.refresh(refreshToken);
         } catch (error) {
           if (!(error instanceof OAuthProblem)) throw error;
           if (error.code === 'ended') throw await ended(field);

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '@connector-frame/engine';
-import { parseDocument, stringify } from 'yaml';
 import type { StoredTransform } from '../store/tables.js';
 
 /** A transform as a file: what `transforms/*.yaml` contain, and what export and import exchange. */
@@ -39,38 +38,42 @@ const folder = fileURLToPath(new URL('../../transforms/', import.meta.url));
  * Reads the transforms that the package ships, on the first call.
  * @throws Error naming a file that is not valid
  */
-export function loadRepository(): TransformRepository {
+export function loadRepository(): Promise<TransformRepository> {
   return (loaded ??= readRepository());
 }
 
-let loaded: TransformRepository | undefined;
+let loaded: Promise<TransformRepository> | undefined;
 
-function readRepository(): TransformRepository {
+async function readRepository(): Promise<TransformRepository> {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
     .sort();
   const hash = createHash('sha256');
-  const transforms = names.map((name): RepositoryTransform => {
+  const transforms: RepositoryTransform[] = [];
+  for (const name of names) {
     const text = readFileSync(`${folder}${name}`, 'utf8');
     hash.update(`${name}\n${text}`);
-    const file = readTransformFile(text);
+    const file = await readTransformFile(text);
     if ('problem' in file) throw new Error(`${name}: ${file.problem}`);
     const { description = '', inputs = [], tags = [] } = file;
-    return { ...file, id: name.slice(0, -'.yaml'.length), description, inputs, tags };
-  });
+    transforms.push({ ...file, id: name.slice(0, -'.yaml'.length), description, inputs, tags });
+  }
   const byId = new Map(transforms.map((transform) => [transform.id, transform]));
   return { transforms, hash: hash.digest('hex'), get: (id) => byId.get(id) };
 }
 
 /** Formats a transform as YAML. */
-export const formatTransform = (file: TransformFile): string =>
-  stringify(withoutAbsent(file), { aliasDuplicateObjects: false });
+export async function formatTransform(file: TransformFile): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(withoutAbsent(file), { aliasDuplicateObjects: false });
+}
 
 /**
  * Reads a transform from YAML or JSON. Checks its shape, but not its operations.
  * @returns the transform, or what is wrong with the text
  */
-export function readTransformFile(text: string): TransformFile | { problem: string } {
+export async function readTransformFile(text: string): Promise<TransformFile | { problem: string }> {
+  const { parseDocument } = await import('yaml');
   // Tags of other languages' types have no meaning here, and are warnings.
   const document = parseDocument(text, { schema: 'core', merge: false, resolveKnownTags: false });
   const [error] = [...document.errors, ...document.warnings];

@@ -59,7 +59,7 @@ export function loginSamlRoutes({ signIn, accessControl }: RouteContext): Route[
         const connection = await store.ssoConnections.ofSignIn(params.id);
         if (!connection) throw notFound();
         const headers = { ...newApiHeaders(), 'Content-Type': 'application/samlmetadata+xml' };
-        return new Response(signIn.saml.metadata(connection.id), { headers });
+        return new Response(await signIn.saml.metadata(connection.id), { headers });
       },
     ),
 

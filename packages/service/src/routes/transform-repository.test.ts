@@ -16,14 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.store.close());
 
-const { transforms } = loadRepository();
+const { transforms } = await loadRepository();
 const get = (path: string) => service.call('GET', path, { key: acme.key });
 const importText = (body: string, type = 'text/plain') =>
   service.call('POST', '/v3/transforms/repository/import', { key: acme.key, body, headers: { 'content-type': type } });
 
 /** Applies a transform of the repository to records of the documented shapes. */
 async function applied(id: string, type: string): Promise<Record<string, unknown>[]> {
-  const parsed = await parseTransform(loadRepository().get(id)?.config);
+  const parsed = await parseTransform((await loadRepository()).get(id)?.config);
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   const records: Record<string, unknown>[] = [];
   for (let seed = 0; seed < 30; seed += 1) {
@@ -232,12 +232,12 @@ describe('the repository of transforms', () => {
     expect((await importText('{}', 'application/x-www-form-urlencoded')).status).toBe(415);
   });
 
-  it('formats what it reads', () => {
+  it('formats what it reads', async () => {
     const file = {
       name: 'a: b',
       description: 'yes',
       config: { operations: [{ operation: 'add', arguments: { key: 'a', value: 'no' } }] },
     };
-    expect(readTransformFile(formatTransform(file))).toEqual(file);
+    expect(await readTransformFile(await formatTransform(file))).toEqual(file);
   });
 });

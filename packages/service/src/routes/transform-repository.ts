@@ -92,8 +92,8 @@ export function transformRepositoryRoutes(): Route[] {
           schema: z.object({ transforms: z.array(Entry), pagination: Pagination }).openapi('RepositoryTransformList'),
         },
       },
-      ({ query }) => {
-        const { transforms } = loadRepository();
+      async ({ query }) => {
+        const { transforms } = await loadRepository();
         const page = transforms.slice(query.offset, query.offset + query.limit);
         return {
           status: 200,
@@ -113,7 +113,7 @@ export function transformRepositoryRoutes(): Route[] {
         params,
         response: { status: 200, description: 'The transform.', schema: Entry },
       },
-      ({ params: { transform_id: id } }) => ({ status: 200, body: entryOf(find(id)) }),
+      async ({ params: { transform_id: id } }) => ({ status: 200, body: entryOf(await find(id)) }),
     ),
     route(
       {
@@ -131,8 +131,8 @@ export function transformRepositoryRoutes(): Route[] {
           schema: z.object({ schema_hash: z.string(), transforms: z.array(Metadata) }).openapi('TransformIndex'),
         },
       },
-      () => {
-        const { transforms, hash } = loadRepository();
+      async () => {
+        const { transforms, hash } = await loadRepository();
         const index = transforms.map(({ id, config: _config, ...metadata }) => ({ ...metadata, path: id }));
         return { status: 200, body: { schema_hash: hash, transforms: index } };
       },
@@ -149,8 +149,8 @@ export function transformRepositoryRoutes(): Route[] {
         params,
         response: { status: 200, description: 'The transform.', schema: TransformFileBody },
       },
-      ({ params: { transform_id: wanted } }) => {
-        const { id: _id, ...file } = find(wanted);
+      async ({ params: { transform_id: wanted } }) => {
+        const { id: _id, ...file } = await find(wanted);
         return { status: 200, body: file };
       },
     ),
@@ -171,7 +171,7 @@ export function transformRepositoryRoutes(): Route[] {
         await check(body.config);
         return {
           status: 200,
-          body: formatTransform(body),
+          body: await formatTransform(body),
           headers: { 'Content-Type': 'text/plain; charset=utf-8' },
         };
       },
@@ -192,7 +192,7 @@ export function transformRepositoryRoutes(): Route[] {
         errorStatuses: { 422: WRONG_OPERATIONS },
       },
       async ({ body }) => {
-        const file = readTransformFile(body);
+        const file = await readTransformFile(body);
         if ('problem' in file) throw invalidRequest(`This is no transform. ${file.problem}`);
         await check(file.config);
         const { name, description = '', config } = file;
@@ -202,8 +202,8 @@ export function transformRepositoryRoutes(): Route[] {
   ];
 }
 
-function find(id: string): RepositoryTransform {
-  const transform = loadRepository().get(id);
+async function find(id: string): Promise<RepositoryTransform> {
+  const transform = (await loadRepository()).get(id);
   if (!transform) throw notFound();
   return transform;
 }

@@ -1,5 +1,3 @@
-import { createTransport } from 'nodemailer';
-
 /** A mail in plain text. */
 export interface Mail {
   to: string;
@@ -26,7 +24,7 @@ export function createMailer(url: string, from: string): Mailer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const secure = protocol === 'smtps:';
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  const transport = createTransport({
+  const options = {
     host: hostname.replaceAll(/[[\]]/g, ''),
     port: Number(port || (secure ? 465 : 587)),
     secure,
@@ -38,12 +36,13 @@ export function createMailer(url: string, from: string): Mailer {
     socketTimeout: TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
   return {
     async send({ to, subject, text }) {
+      const { createTransport } = await import('nodemailer');
       // An address list or a line break would add recipients or headers.
       const message = { from, to: { name: '', address: oneLine(to) }, subject: oneLine(subject), text };
-      await transport.sendMail(message);
+      await createTransport(options).sendMail(message);
     },
   };
 }

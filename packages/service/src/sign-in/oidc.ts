@@ -1,4 +1,4 @@
-import * as client from 'openid-client';
+import type * as openid from 'openid-client';
 import type { Clock } from '../clock.js';
 import type { Flow } from './flows.js';
 import { SignInProblem } from './sign-in-problem.js';
@@ -47,9 +47,9 @@ const TIMEOUT_SECONDS = 10;
  * @param redirectUri address of `/v1/login/callback`
  */
 export function createOidc(settings: OidcSettings, redirectUri: string, clock: Clock): Oidc {
-  let known: { until: number; configuration: Promise<client.Configuration> } | undefined;
+  let known: { until: number; configuration: Promise<openid.Configuration> } | undefined;
 
-  function configuration(): Promise<client.Configuration> {
+  function configuration(): Promise<openid.Configuration> {
     if (known && known.until > clock.elapsed()) return known.configuration;
     const found = { until: clock.elapsed() + DISCOVERY_TTL_MS, configuration: discover(settings) };
     known = found;
@@ -61,6 +61,7 @@ export function createOidc(settings: OidcSettings, redirectUri: string, clock: C
 
   return {
     async begin(email) {
+      const client = await import('openid-client');
       const config = await configuration().catch((cause: unknown) => {
         throw new SignInProblem('unavailable', { cause });
       });
@@ -79,6 +80,7 @@ export function createOidc(settings: OidcSettings, redirectUri: string, clock: C
     },
 
     async complete(query, { state, nonce, verifier }) {
+      const client = await import('openid-client');
       const config = await configuration().catch((cause: unknown) => {
         throw new SignInProblem('unavailable', { cause });
       });
@@ -113,14 +115,15 @@ export function createOidc(settings: OidcSettings, redirectUri: string, clock: C
   };
 }
 
-async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
+async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<openid.Configuration> {
+  const client = await import('openid-client');
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
   const found = await client.discovery(new URL(issuer), clientId, clientSecret, undefined, {
     execute: insecure,
     timeout: TIMEOUT_SECONDS,
   });
   const server = found.serverMetadata();
-  const config = new client.Configuration(server, clientId, clientSecret, authentication(server, clientSecret));
+  const config = new client.Configuration(server, clientId, clientSecret, authentication(client, server, clientSecret));
   config.timeout = TIMEOUT_SECONDS;
   for (const allow of insecure) allow(config);
   // Verifies the signature of ID tokens as well, besides the TLS connection that they come from.
@@ -129,7 +132,11 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promi
 }
 
 /** Returns how to authenticate: `client_secret_basic` is what a provider supports if it names nothing. */
-function authentication(server: client.ServerMetadata, secret: string | undefined): client.ClientAuth {
+function authentication(
+  client: typeof openid,
+  server: openid.ServerMetadata,
+  secret: string | undefined,
+): openid.ClientAuth {
   if (secret === undefined) return client.None();
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return methods.includes('client_secret_basic') ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);

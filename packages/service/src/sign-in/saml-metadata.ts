@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { EgressError, type Egress } from '@connector-frame/engine/egress';
-import { DOMParser, type Element } from '@xmldom/xmldom';
+import type { Element } from '@xmldom/xmldom';
 import { invalidRequest } from '../api-error.js';
 import type { SamlIdp } from '../store/tables.js';
 
@@ -47,8 +47,8 @@ const reasons: Partial<Record<EgressError['reason'], string>> = {
  * Reads the sign-on address and the certificates from the metadata of an identity provider.
  * @throws ApiError 400 that says what is wrong
  */
-export function readMetadata(xml: string, entityId: string, now: number): SamlIdp {
-  const document = parse(xml);
+export async function readMetadata(xml: string, entityId: string, now: number): Promise<SamlIdp> {
+  const document = await parse(xml);
   const entities = elements(document, METADATA, 'EntityDescriptor');
   const entity = entities.find((each) => each.getAttribute('entityID') === entityId);
   if (!entity) {
@@ -77,9 +77,10 @@ export function readMetadata(xml: string, entityId: string, now: number): SamlId
   return { signOnUrl, certificates: [...new Set(certificates)] };
 }
 
-function parse(xml: string): Element {
+async function parse(xml: string): Promise<Element> {
   // Entities are not needed here, and are a way to read files or use up memory.
   if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw refused('it contains a document type');
+  const { DOMParser } = await import('@xmldom/xmldom');
   try {
     const root = new DOMParser({ onError: stop }).parseFromString(xml, 'text/xml').documentElement;
     if (root) return root;

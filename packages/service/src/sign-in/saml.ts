@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { SAML, SamlStatusError, ValidateInResponseTo } from '@node-saml/node-saml';
-import { DOMParser } from '@xmldom/xmldom';
+import type { SAML } from '@node-saml/node-saml';
+import type { DOMParser } from '@xmldom/xmldom';
 import type { SsoConnection } from '../store/sso-connections.js';
 import { SignInProblem } from './sign-in-problem.js';
 
@@ -51,7 +51,7 @@ export interface Saml {
    */
   verify(connection: SsoConnection, response: string): Promise<SamlIdentity>;
   /** Returns the metadata of the service for a connection, which its administrators need. */
-  metadata(connectionId: string): string;
+  metadata(connectionId: string): Promise<string>;
 }
 
 /** @param publicUrl base URL of the service */
@@ -59,8 +59,9 @@ export function createSaml(publicUrl: string): Saml {
   const entityId = (id: string): string => `${publicUrl}/login/saml/${id}`;
   const acsUrl = (id: string): string => `${entityId(id)}/acs`;
 
-  const samlOf = ({ id, idp }: Pick<SsoConnection, 'id' | 'idp'>, requestId: string): SAML =>
-    new SAML({
+  async function samlOf({ id, idp }: Pick<SsoConnection, 'id' | 'idp'>, requestId: string): Promise<SAML> {
+    const { SAML, ValidateInResponseTo } = await import('@node-saml/node-saml');
+    return new SAML({
       issuer: entityId(id),
       callbackUrl: acsUrl(id),
       // An audience of its own per connection, so that an assertion for one is worthless for another.
@@ -84,17 +85,22 @@ export function createSaml(publicUrl: string): Saml {
         removeAsync: (key) => Promise.resolve(key),
       },
     });
+  }
 
   return {
     async begin(connection) {
       const requestId = `_${randomBytes(20).toString('hex')}`;
-      return { url: await samlOf(connection, requestId).getAuthorizeUrlAsync('', undefined, {}), requestId };
+      const saml = await samlOf(connection, requestId);
+      return { url: await saml.getAuthorizeUrlAsync('', undefined, {}), requestId };
     },
 
     async verify(connection, response) {
+      const { SamlStatusError } = await import('@node-saml/node-saml');
+      const { DOMParser } = await import('@xmldom/xmldom');
       try {
-        requireSha2(response);
-        const { profile } = await samlOf(connection, '').validatePostResponseAsync({ SAMLResponse: response });
+        requireSha2(response, new DOMParser({ onError: () => undefined }));
+        const saml = await samlOf(connection, '');
+        const { profile } = await saml.validatePostResponseAsync({ SAMLResponse: response });
         const assertion = asElement(profile?.getAssertion?.()['Assertion']);
         if (!profile || !assertion) throw new Error('no assertion');
         return read(connection, acsUrl(connection.id), profile.nameID, assertion);
@@ -103,8 +109,10 @@ export function createSaml(publicUrl: string): Saml {
       }
     },
 
-    metadata: (id) =>
-      samlOf({ id, idp: { signOnUrl: '', certificates: ['AA=='] } }, `_${id}`).generateServiceProviderMetadata(null),
+    async metadata(id) {
+      const saml = await samlOf({ id, idp: { signOnUrl: '', certificates: ['AA=='] } }, `_${id}`);
+      return saml.generateServiceProviderMetadata(null);
+    },
   };
 }
 
@@ -178,10 +186,10 @@ function valueOf(attributes: ReadonlyMap<string, string>, names: readonly string
 }
 
 /** Rejects signatures and digests with SHA-1, which the library accepts. */
-function requireSha2(response: string): void {
+function requireSha2(response: string, parser: DOMParser): void {
   const xml = Buffer.from(response, 'base64').toString();
   if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw new Error('a document type');
-  const document = new DOMParser({ onError: () => undefined }).parseFromString(xml, 'text/xml');
+  const document = parser.parseFromString(xml, 'text/xml');
   for (const name of ['SignatureMethod', 'DigestMethod']) {
     for (const method of Array.from(document.getElementsByTagNameNS('*', name))) {
       if (/sha1$/i.test(method.getAttribute('Algorithm') ?? '')) throw new Error('a signature with SHA-1');

@@ -1,5 +1,4 @@
-import { parquetMetadataAsync, parquetReadObjects, type AsyncBuffer } from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import type { AsyncBuffer } from 'hyparquet';
 import { EgressError, ConnectorError, type DataRecord, type JsonValue } from '@connector-frame/engine/connector-api';
 import { ContentError } from '../unpack.js';
 import { readObject } from './read-object.js';
@@ -22,6 +21,8 @@ export async function* readParquet(
   signal: AbortSignal,
 ): AsyncGenerator<DataRecord[], void, void> {
   if (object.size > MAX_BYTES) throw new ContentError('too_large');
+  const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
   const file = fileOf(store, object, signal);
   const metadata = await decoded(() => parquetMetadataAsync(file), signal);
   let start = 0;

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import { ConnectorError, type Egress } from '@connector-frame/engine/connector-api';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { brokerError, openConnection } from '../broker/connection.js';
 import { egressFailure, statusFailure } from '../output/failures.js';
 
@@ -39,6 +39,7 @@ export async function openWebSocket(
   product: string,
   signal: AbortSignal,
 ): Promise<WebSocket> {
+  const { WebSocket } = await import('ws');
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SETUP_MS)]);
   const isSecure = url.protocol === 'wss:';
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);

@@ -1,10 +1,8 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import kafkajs from 'kafkajs';
+import type kafkajs from 'kafkajs';
 import { lz4, unlz4 } from './lz4.js';
 import { snappy, unsnappy } from './snappy.js';
-
-const { CompressionCodecs, CompressionTypes } = kafkajs;
 
 /** Maximum decompressed size of one record batch, in bytes: guards against decompression bombs. */
 const MOST = 64 * 1024 * 1024;
@@ -39,7 +37,7 @@ export const hasZstd = zstdCompress !== undefined;
  * Registers the codecs that the Kafka client lacks (Snappy, LZ4, Zstandard) and replaces its gzip
  * codec with one that limits the decompressed size.
  */
-export function installCodecs(): void {
+export function installCodecs({ CompressionCodecs, CompressionTypes }: typeof kafkajs): void {
   const [gzip, unzip] = [promisify<Buffer, Buffer>(zlib.gzip), promisify(zlib.unzip)];
   CompressionCodecs[CompressionTypes.GZIP] = codec(gzip, (bytes) => unzip(bytes, { maxOutputLength }));
   CompressionCodecs[CompressionTypes.Snappy] = codec(snappy, (bytes) => unsnappy(bytes, MOST));

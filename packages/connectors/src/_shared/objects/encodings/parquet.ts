@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import { parquetWriteBuffer } from 'hyparquet-writer';
 import type { Rejection } from '@connector-frame/engine/connector-api';
 import { rowsOf, type Encoding } from './encoding.js';
 import { columnsOf, declaredColumn, type Cell, type Column } from './parquet-columns.js';
@@ -17,7 +16,7 @@ export function createParquetEncoding(gzip: boolean, schema?: string): Encoding 
     extension: '.parquet',
     contentType: 'application/vnd.apache.parquet',
     maxBytes: 16 * 1024 * 1024,
-    encode(batch) {
+    async encode(batch) {
       const { rows, rejected } = rowsOf(batch);
       const columns = declared ?? columnsOf(rows.map(({ record }) => record));
       const data = columns.map((): Cell[] => []);
@@ -27,8 +26,8 @@ export function createParquetEncoding(gzip: boolean, schema?: string): Encoding 
         if (missing >= 0) rejected.push(missingValue(index, columns[missing]));
         else for (const [at, cell] of cells.entries()) data[at]?.push(cell ?? null);
       }
-      const body = data[0]?.length ? write(columns, data, gzip) : undefined;
-      return Promise.resolve({ body, rejected });
+      const body = data[0]?.length ? await write(columns, data, gzip) : undefined;
+      return { body, rejected };
     },
   };
 }
@@ -38,7 +37,8 @@ const missingValue = (index: number, column: Column | undefined): Rejection => (
   reason: `no value for the required column ${column?.element.name ?? ''}`,
 });
 
-function write(columns: readonly Column[], data: readonly Cell[][], gzip: boolean): Uint8Array {
+async function write(columns: readonly Column[], data: readonly Cell[][], gzip: boolean): Promise<Uint8Array> {
+  const { parquetWriteBuffer } = await import('hyparquet-writer');
   const buffer = parquetWriteBuffer({
     schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
     columnData: columns.map(({ element: { name } }, index) => ({ name, data: data[index] ?? [] })),
