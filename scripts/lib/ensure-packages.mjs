@@ -15,7 +15,7 @@ export async function ensurePackages() {
   say('Installing npm packages (about half a minute, only when the lock file changes) ...');
   // The bundled test browser and its launcher declare a newer Node version than they need: `error`
   // suppresses that warning.
-  if ((await run('npm', ['ci', '--no-progress', '--loglevel=error'])) !== 0) {
+  if ((await run('npm', ['ci', '--no-progress', '--no-audit', '--no-fund', '--loglevel=error'])) !== 0) {
     fail('npm ci failed. Its output above says why; without network access the packages must be in npm\u2019s cache.');
   }
   mkdirSync(cache, { recursive: true });

@@ -15,6 +15,7 @@ import { ensureGo } from './ensure-go.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
 import { ensureKcat } from './ensure-kcat.mjs';
 import { ensureMariadb } from './ensure-mariadb.mjs';
+import { ensureAzurite, ensureNext } from './ensure-npm-program.mjs';
 import { ensureUnbound } from './ensure-unbound.mjs';
 import { ensurePackages } from './ensure-packages.mjs';
 import { ensurePostgres } from './ensure-postgres.mjs';
@@ -28,6 +29,8 @@ import { needsOf } from './test-needs.mjs';
  * or to `undefined` if the program is missing.
  */
 const ensure = {
+  Azurite: ensureAzurite,
+  'Next.js': ensureNext,
   Chromium: ensureBrowser,
   Firefox: ensureFirefox,
   Go: ensureGo,
@@ -49,7 +52,7 @@ const ensure = {
   rsyslog: ensureRsyslog,
 };
 
-const LONG_ONLY = new Set(['Go', 'Python', 'RabbitMQ', 'WebKitGTK']);
+const LONG_ONLY = new Set(['Azurite', 'Go', 'Next.js', 'Python', 'RabbitMQ', 'WebKitGTK']);
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the

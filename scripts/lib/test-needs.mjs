@@ -14,6 +14,8 @@ export const needs = {
   'packages/service/src/testing/service-child.ts': { build: ['packages/service'] },
   'test/support/service-process.ts': { build: ['packages/service'] },
   'test/support/guides.ts': { build: ['packages/host'] },
+  'test/support/azurite.ts': { programs: ['Azurite'] },
+  'test/support/next.ts': { programs: ['Next.js'] },
   'test/support/postgres.ts': { programs: ['PostgreSQL'] },
   'test/support/mariadb.ts': { programs: ['MariaDB'] },
   'test/support/kafka.ts': { programs: ['kcat'] },

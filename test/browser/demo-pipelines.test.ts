@@ -115,7 +115,7 @@ test('a pipeline on hold says why, and stays enabled', async () => {
   await row.is('Running');
 });
 
-test('delivers to a destination selected by name', async () => {
+test.runIf(long)('delivers to a destination selected by name', async () => {
   await addOutput('The archive');
   const page = await fixture.open('react');
   const row = await connect(page, 'react', 'Forwarded');
@@ -242,7 +242,7 @@ describe('deleting', () => {
   ] as const;
 
   // The short run tests two policies once; the service's own tests cover what each of them deletes.
-  test.each(policies.slice(...longOr([0], [1, 3])))('on %s: %s', async (kind, label, keepsInput, keepsOutput) => {
+  test.each(policies.slice(...longOr([0], [1, 2])))('on %s: %s', async (kind, label, keepsInput, keepsOutput) => {
     const [name, target] = [`Short-lived ${kind}`, `Target ${kind}`];
     await addOutput(target);
     const page = await fixture.open(kind);

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { launchBrowser } from '../support/browser.js';
 import { newDataFolder } from '../support/data-folder.js';
+import { long } from '../support/long.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const startDev = pathToFileURL(`${root}scripts/lib/dev/start-dev.mjs`).href;
@@ -18,44 +19,48 @@ const program = `
   console.log('ready ' + dev.hostUrl);
 `;
 
-test('after a source of the service was written, the service restarts and the page reloads', async () => {
-  const data = await newDataFolder('dev');
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: root,
-    env: { ...process.env, DATA_DIR: data, HOST_PORT: '0', SERVICE_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const printed: string[] = [];
-  if (!child.stdout) throw new Error('The process has no output');
-  createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
-  onTestFinished(async () => {
-    if (child.exitCode === null) {
-      child.disconnect();
-      await once(child, 'exit');
-    }
-  });
-  const urlOf = (): string | undefined => printed.find((line) => line.startsWith('ready '))?.slice('ready '.length);
-  const isReadyOrGone = (): boolean => urlOf() !== undefined || child.exitCode !== null;
-  await expect.poll(isReadyOrGone, { timeout: 150_000 }).toBe(true);
-  if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${printed.join('\n')}`);
+test.runIf(long)(
+  'after a source of the service was written, the service restarts and the page reloads',
+  async () => {
+    const data = await newDataFolder('dev');
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: root,
+      env: { ...process.env, DATA_DIR: data, HOST_PORT: '0', SERVICE_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    const printed: string[] = [];
+    if (!child.stdout) throw new Error('The process has no output');
+    createInterface({ input: child.stdout }).on('line', (line) => printed.push(line));
+    onTestFinished(async () => {
+      if (child.exitCode === null) {
+        child.disconnect();
+        await once(child, 'exit');
+      }
+    });
+    const urlOf = (): string | undefined => printed.find((line) => line.startsWith('ready '))?.slice('ready '.length);
+    const isReadyOrGone = (): boolean => urlOf() !== undefined || child.exitCode !== null;
+    await expect.poll(isReadyOrGone, { timeout: 150_000 }).toBe(true);
+    if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}:\n${printed.join('\n')}`);
 
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.text().includes('Content Security Policy')) complaints.push(message.text());
-  });
-  // The page asks from now on which process runs.
-  const asked = page.waitForResponse('**/dev-version.js');
-  await page.goto(`${urlOf()}/script/`);
-  await asked;
-  const reloaded = page.waitForEvent('load', { timeout: 150_000 });
-  const now = new Date();
-  await utimes(`${root}packages/service/src/log.ts`, now, now);
-  await reloaded;
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+    });
+    // The page asks from now on which process runs.
+    const asked = page.waitForResponse('**/dev-version.js');
+    await page.goto(`${urlOf()}/script/`);
+    await asked;
+    const reloaded = page.waitForEvent('load', { timeout: 150_000 });
+    const now = new Date();
+    await utimes(`${root}packages/service/src/log.ts`, now, now);
+    await reloaded;
 
-  expect(printed.join('\n')).toContain('Changed: packages/service/src/log.ts');
-  expect(await page.getByRole('button', { name: /Acme/ }).isVisible()).toBe(true);
-  expect(complaints).toEqual([]);
-}, 400_000);
+    expect(printed.join('\n')).toContain('Changed: packages/service/src/log.ts');
+    expect(await page.getByRole('button', { name: /Acme/ }).isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+  },
+  400_000,
+);

@@ -19,7 +19,7 @@ import { startWorld, type World } from '../support/world.js';
 
 const TABS = 3;
 const seed = process.env['SEED'] ?? new Date().toISOString().slice(0, 10);
-const types = long ? allTypes() : sampleOf(allTypes(), { seed, oneIn: 60 });
+const types = long ? allTypes() : sampleOf(allTypes(), { seed, oneIn: 90 });
 const title = `${types.length} of ${allTypes().length} types${long ? '' : `, SEED=${seed}`}`;
 if (!long) console.log(`every type: ${title}`);
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { axeViolations } from '../support/axe-violations.js';
+import { dailyPart } from '../support/long.js';
 import { callsOf, focused, hold, painted, status, useGallery } from '../support/gallery.js';
 
 const gallery = useGallery();
@@ -91,9 +92,10 @@ describe('states', () => {
 });
 
 describe('every state', () => {
+  // The states differ little, and axe takes a second for each.
   test.each(['light', 'dark'])('axe finds no violation in %s', async (theme) => {
     const page = await gallery.open('create');
-    for (const scene of scenes) {
+    for (const scene of dailyPart(scenes, theme === 'light' ? 2 : 4)) {
       await gallery.visit(page, scene, `&theme=${theme}`);
       await page.evaluate(() => {
         for (const fold of document.querySelectorAll('details')) fold.open = true;
@@ -106,7 +108,7 @@ describe('every state', () => {
     'nothing is cut off at %i px in either writing direction, and the height is reported',
     async (width) => {
       const page = await gallery.open('create', { width });
-      for (const scene of scenes) {
+      for (const scene of dailyPart(scenes, 2)) {
         for (const dir of ['ltr', 'rtl']) {
           await gallery.visit(page, scene, `&dir=${dir}`);
           await page.evaluate(

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createHost } from '@connector-frame/host';
@@ -14,11 +13,13 @@ import { codeOf, makeFolder, start, writeCode } from '../support/guides.js';
 import { serve } from '../support/serve.js';
 import { startWorld, type World } from '../support/world.js';
 import { long } from '../support/long.js';
+import { nextProgram, nextRoom } from '../support/next.js';
 import { press } from '../support/press.js';
 
 /**
  * The code of the React and Next.js guides, verbatim, in one application: built, started, and
- * opened in a browser, with a real service behind it.
+ * opened in a browser, with a real service behind it. In the long run: a build takes as long as ten
+ * other files.
  */
 let browser: Browser;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
@@ -29,16 +30,18 @@ let origin: string;
 let proxied: string;
 let built: string;
 
-const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
+let next: string;
 
 beforeAll(async () => {
+  if (!long) return;
+  next = nextProgram();
   const first = await freePort(2);
   const port = String(first);
   origin = `http://localhost:${port}`;
   proxied = `http://localhost:${first + 1}`;
   [browser, folder, world] = await Promise.all([
     launchBrowser(),
-    makeFolder(),
+    makeFolder(nextRoom),
     startWorld({ ALLOWED_PARENT_ORIGINS: `${origin},${proxied}` }),
   ]);
   const route = 'app/api/[...path]/route.ts';
@@ -99,16 +102,18 @@ async function open(path: string) {
   return { page, logged, close: () => context.close() };
 }
 
-test('builds without a warning about the package', () => {
+const inLongRun = test.runIf(long);
+
+inLongRun('builds without a warning about the package', () => {
   expect(built).not.toContain('@connector-frame');
 });
 
-test.each(['/connect', '/okta'])('%s: the server renders the tag without properties', async (path) => {
+inLongRun.each(['/connect', '/okta'])('%s: the server renders the tag without properties', async (path) => {
   const html = await (await fetch(origin + path)).text();
   expect(html).toContain('<connector-frame></connector-frame>');
 });
 
-test('a server component shows the form without console output', async () => {
+inLongRun('a server component shows the form without console output', async () => {
   const { page, logged, close } = await open('/connect');
   await form(page).getByLabel('Organization URL').waitFor();
   expect(await page.locator('connector-frame').count()).toBe(1);
@@ -116,7 +121,7 @@ test('a server component shows the form without console output', async () => {
   await close();
 });
 
-test('a client component handles the save', async () => {
+inLongRun('a client component handles the save', async () => {
   const { page, logged, close } = await open('/okta');
   await form(page).getByLabel('Organization URL').fill('https://acme.okta.com');
   await form(page).getByLabel('API token', { exact: true }).fill('00aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcD');
@@ -125,8 +130,6 @@ test('a client component handles the save', async () => {
   await close();
 });
 
-// It builds a second application, which takes as long as everything else here.
-const inLongRun = long ? test : () => undefined;
 inLongRun(
   'requests to a backend on another server pass through the guide’s rewrites',
   async () => {
@@ -136,7 +139,7 @@ inLongRun(
       authorizeTenant: (_, tenantId) => (tenantId === 'acme' ? world.team : null),
     });
     const backend = await serve(toNodeHandler(host));
-    const other = await makeFolder();
+    const other = await makeFolder(nextRoom);
     onTestFinished(() => Promise.all([backend.close(), other.remove()]).then(() => undefined));
     await write('app/layout.tsx', layout, other.path);
     await write('app/connect/page.tsx', await codeOf('react', 'app/connect/page.tsx'), other.path);

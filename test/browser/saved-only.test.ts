@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Page, Route } from 'playwright-core';
 import { exampleBody, typeOf } from '../support/connectors.js';
 import { allPages, startDemoFixture, type DemoFixture } from '../support/demo.js';
+import { dailyPart } from '../support/long.js';
 
 // Types that the service can save, but not run: no page promises that data flows.
 
@@ -53,7 +54,7 @@ const product = (page: Page, name: string) =>
   page.locator('#catalog :is(a, button)').filter({ has: page.getByText(name, { exact: true }) });
 const row = (page: Page, name: string) => page.locator('#connections').getByRole('listitem').filter({ hasText: name });
 
-describe.each(allPages)('%s', (kind) => {
+describe.each(dailyPart(allPages, 4))('%s', (kind) => {
   test('the picker does not offer it; the list and the form say so before anyone types', async () => {
     const page = await fixture.open(kind);
     expect(await product(page, 'Okta System Log').textContent()).not.toContain(sentence);
@@ -76,7 +77,7 @@ describe.each(allPages)('%s', (kind) => {
   });
 });
 
-test.each(['script', 'react', 'vue'] as const)(
+test.each(dailyPart(['script', 'react', 'vue'] as const, 3))(
   '%s: a list that comes before the catalog says so, too',
   async (kind) => {
     const page = await fixture.open(kind);

@@ -8,7 +8,7 @@ import { appearance } from './behaviors/appearance.js';
 import { policies } from './behaviors/policies.js';
 import type { EngineName } from '../support/engines/driven.js';
 import { enginesOf, testUnless, type InEngine } from '../support/engines/in-engines.js';
-import { long } from '../support/long.js';
+import { dailyPart, long } from '../support/long.js';
 import type { PageKind } from './host-page.js';
 import { startFixture, type Fixture } from './fixture.js';
 import type { Tab } from './tab.js';
@@ -27,10 +27,13 @@ export interface Use {
 
 const all = [basics, failures, changes, lifecycle, hostile, policies, appearance];
 
+/** The adapters beside the element that the short run tests: another one each day. */
+const others = dailyPart(['React 19', 'Vue', 'the function'], 3);
+
 /**
- * The short run tests all behaviors of the element in Chromium, and of the others, which it is built
- * on or which wrap it, those that they add to. The long run tests everything in Chromium and Firefox
- * and takes minutes longer: `npm run test:contract`.
+ * The short run tests all behaviors of the element in Chromium, and of one of the others, which it
+ * is built on or which wrap it, those that they add to. The long run tests everything in Chromium
+ * and Firefox and takes minutes longer: `npm run test:contract`.
  */
 const behaviorsOf = (name: string) => (long || name === 'the element' ? all : [basics, changes]);
 
@@ -41,6 +44,7 @@ const behaviorsOf = (name: string) => (long || name === 'the element' ? all : [b
 export function runFrameContract(name: string, adapter: Adapter): void {
   let fixture: Fixture;
   const engines = enginesOf(long ? ['Chromium', 'Firefox'] : ['Chromium']);
+  const isRun = long || name === 'the element' || others.includes(name);
   const present = engines.flatMap(({ name, missing }) => (missing === undefined ? [name] : []));
 
   beforeAll(async () => {
@@ -50,7 +54,7 @@ export function runFrameContract(name: string, adapter: Adapter): void {
   afterAll(() => fixture?.close());
 
   for (const engine of engines) {
-    describe.skipIf(engine.missing !== undefined)(`${name} in ${engine.name}`, () => {
+    describe.runIf(isRun && engine.missing === undefined)(`${name} in ${engine.name}`, () => {
       const use: Use = {
         engine: engine.name,
         adapter,

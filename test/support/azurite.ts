@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
 import { systemClock } from '../../packages/engine/src/connector-api/index.js';
 import { BlobClient } from '../../packages/connectors/src/azure/blob-client.js';
@@ -12,7 +12,7 @@ import { freePort } from './free-port.js';
 
 const ACCOUNT = 'acmelogs';
 export const ACCOUNT_KEY = Buffer.alloc(64, 'canary-storage-key').toString('base64');
-const MAIN = fileURLToPath(import.meta.resolve('azurite/dist/src/blob/main.js'));
+const PROGRAM = new URL('../programs/azurite/package.json', import.meta.url);
 const TENANT = '8d5f0c1e-4b7a-4c1d-9a52-6f3e2d1c0b9a';
 export const APP = { client_id: '11111111-2222-4333-8444-555555555555', client_secret: '7nG8Q~canary-value' };
 
@@ -33,7 +33,7 @@ export interface Azurite {
   close(): Promise<void>;
 }
 
-/** Starts Azurite, Microsoft's emulator of Azure Storage, which verifies signatures and tokens. */
+/** Starts Azurite, which only the long run installs: Microsoft's emulator of Azure Storage, which verifies signatures and tokens. */
 export async function startAzurite(): Promise<Azurite> {
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'));
   const host = `${ACCOUNT}.blob.localhost`;
@@ -45,7 +45,7 @@ export async function startAzurite(): Promise<Azurite> {
   const tls = ['--oauth', 'basic', '--cert', certFile, '--key', keyFile];
   const server = await startServer(
     process.execPath,
-    [MAIN, ...options, '--blobPort', String(port), ...tls],
+    [createRequire(PROGRAM).resolve('azurite/dist/src/blob/main.js'), ...options, '--blobPort', String(port), ...tls],
     port,
     'npm install',
     { AZURITE_ACCOUNTS: `${ACCOUNT}:${ACCOUNT_KEY}` },

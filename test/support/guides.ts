@@ -30,10 +30,13 @@ export async function codeOf(guide: string, file: string): Promise<string> {
   return page.slice(page.indexOf('\n', start + 1) + 1, end);
 }
 
-/** Creates a folder inside the host package, so that its code resolves the installed packages. */
-export async function makeFolder(): Promise<{ path: string; remove(): Promise<void> }> {
-  await mkdir(join(room, '.cache'), { recursive: true });
-  const path = await mkdtemp(join(room, '.cache', 'guide-'));
+/**
+ * Creates a folder inside the host package or `place`, so that its code resolves the packages
+ * installed there.
+ */
+export async function makeFolder(place = room): Promise<{ path: string; remove(): Promise<void> }> {
+  await mkdir(join(place, '.cache'), { recursive: true });
+  const path = await mkdtemp(join(place, '.cache', 'guide-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 

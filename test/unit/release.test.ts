@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadDropIn } from '../../packages/service/src/embed/drop-in.js';
+import { long } from '../support/long.js';
 
 interface Changeset {
   summary: string;
@@ -209,7 +210,7 @@ Introduction.
 });
 
 describe('publishing', () => {
-  test('continues after a failure, and never replaces a version', async () => {
+  test.runIf(long)('continues after a failure, and never replaces a version', async () => {
     const pack = (name: string, text: string): Tarball => {
       const home = join(folder, `${name}-${text}`);
       mkdirSync(home);

@@ -1,18 +1,21 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../../test/support/free-port.js';
 import { codeOf, makeFolder, start, writeCode } from '../../../test/support/guides.js';
+import { long } from '../../../test/support/long.js';
+import { nextProgram, nextRoom } from '../../../test/support/next.js';
 import { startUpstream, usualAnswers } from '../../../test/support/upstream.js';
 
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let folder: Awaited<ReturnType<typeof makeFolder>>;
+/** Folder of the Next.js application. */
+let nextFolder: typeof folder;
 
 beforeAll(async () => {
-  folder = await makeFolder();
+  [folder, nextFolder] = await Promise.all([makeFolder(), makeFolder(nextRoom)]);
   upstream = await startUpstream({
     ...usualAnswers,
     'GET /v1/org-acme/inputs': { body: { inputs: [] } },
@@ -29,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await upstream.close();
-  await folder.remove();
+  await Promise.all([folder.remove(), nextFolder.remove()]);
 });
 beforeEach(() => {
   upstream.seen.length = 0;
@@ -87,12 +90,12 @@ function behaves(run: () => Promise<{ origin: string; stop(): Promise<void> }>):
   });
 }
 
-/** Runs `node ...args` in the folder, with the environment variables that the guides name. */
-async function run(args: string[]) {
+/** Runs `node ...args` in a folder, with the environment variables that the guides name. */
+async function run(args: string[], { path } = folder) {
   const port = String(await freePort());
   const origin = `http://localhost:${port}`;
   const env = { PORT: port, SERVICE_URL: upstream.origin, SERVICE_API_KEY: 'key-1' };
-  return { origin, ...(await start(args, folder.path, env, origin)) };
+  return { origin, ...(await start(args, path, env, origin)) };
 }
 
 describe.each(['express', 'fastify', 'hono'])('%s', (guide) => {
@@ -103,18 +106,18 @@ describe.each(['express', 'fastify', 'hono'])('%s', (guide) => {
   });
 });
 
-describe('nextjs', () => {
+describe.runIf(long)('nextjs', () => {
   behaves(async () => {
-    const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
+    const [next, { path }] = [nextProgram(), nextFolder];
     const route = 'app/api/[...path]/route.ts';
-    await writeCode(await codeOf('nextjs', 'lib/host.ts'), join(folder.path, 'lib/host.js'));
-    await mkdir(join(folder.path, dirname(route)), { recursive: true });
-    await writeFile(join(folder.path, route.replace(/ts$/, 'js')), await codeOf('nextjs', route));
-    await writeFile(join(folder.path, 'app/layout.js'), 'export default ({ children }) => children;');
+    await writeCode(await codeOf('nextjs', 'lib/host.ts'), join(path, 'lib/host.js'));
+    await mkdir(join(path, dirname(route)), { recursive: true });
+    await writeFile(join(path, route.replace(/ts$/, 'js')), await codeOf('nextjs', route));
+    await writeFile(join(path, 'app/layout.js'), 'export default ({ children }) => children;');
     await promisify(execFile)(process.execPath, [next, 'build'], {
-      cwd: folder.path,
+      cwd: path,
       env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
     });
-    return run([next, 'start']);
+    return run([next, 'start'], nextFolder);
   });
 });

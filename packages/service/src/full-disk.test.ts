@@ -10,6 +10,7 @@ import { serve } from '../../../test/support/serve.js';
 import { connectClient, type ServiceClient } from '../../../test/support/service-client.js';
 import { buildService, MAIN, mustStart, type ServiceProcess } from '../../../test/support/service-process.js';
 import { canMount, mountSmallDisk, type SmallDisk } from '../../../test/support/small-disk.js';
+import { long } from '../../../test/support/long.js';
 
 const MIB = 1024 * 1024;
 const TEXT = 'x'.repeat(1_000);
@@ -180,40 +181,44 @@ describe.runIf(canMount)('the service on a full disk (tmpfs), with PostgreSQL el
     expect((await client.status(pipeline)).lost).toBeNull();
   }, 240_000);
 
-  it('stops accepting records while there is MIN_FREE_BYTES left for the database', async () => {
-    const disk = await newDisk();
-    const destination = await startDestination();
-    onTestFinished(() => destination.close());
-    const environment = await newEnvironment(disk, { MIN_FREE_BYTES: String(16 * MIB) });
-    const service = await start(disk, environment);
-    const client = await connectClient(service, API_KEY);
-    const input = await client.make('inputs', 'monad-http');
-    const pipeline = await build(client, input, destination.origin);
-    let sent = 0;
-    const post = () =>
-      send(
-        client,
-        service,
-        input,
-        Array.from({ length: 500 }, () => sent++),
-      );
-    for (;;) {
-      const response = await post();
-      if (response.status === 200) continue;
-      expect(response).toEqual({ status: 503, retryAfter: '10', type: 'unavailable' });
-      break;
-    }
-    expect(sent).toBeGreaterThan(5_000);
-    expect(sent).toBeLessThan(9_500);
-    await expect
-      .poll(() => readiness(service))
-      .toMatchObject([
-        200,
-        { status: 'degraded', checks: { disk: expect.stringContaining('MIN_FREE_BYTES is 16 MiB') } },
-      ]);
-    expect(await client.status(pipeline)).toMatchObject({ waiting: sent - 500 });
-    destination.state.up = true;
-    await expect.poll(() => readiness(service), { timeout: 60_000 }).toMatchObject([200, { status: 'ok' }]);
-    await expect.poll(async () => (await post()).status).toBe(200);
-  }, 120_000);
+  it.runIf(long)(
+    'stops accepting records while there is MIN_FREE_BYTES left for the database',
+    async () => {
+      const disk = await newDisk();
+      const destination = await startDestination();
+      onTestFinished(() => destination.close());
+      const environment = await newEnvironment(disk, { MIN_FREE_BYTES: String(16 * MIB) });
+      const service = await start(disk, environment);
+      const client = await connectClient(service, API_KEY);
+      const input = await client.make('inputs', 'monad-http');
+      const pipeline = await build(client, input, destination.origin);
+      let sent = 0;
+      const post = () =>
+        send(
+          client,
+          service,
+          input,
+          Array.from({ length: 500 }, () => sent++),
+        );
+      for (;;) {
+        const response = await post();
+        if (response.status === 200) continue;
+        expect(response).toEqual({ status: 503, retryAfter: '10', type: 'unavailable' });
+        break;
+      }
+      expect(sent).toBeGreaterThan(5_000);
+      expect(sent).toBeLessThan(9_500);
+      await expect
+        .poll(() => readiness(service))
+        .toMatchObject([
+          200,
+          { status: 'degraded', checks: { disk: expect.stringContaining('MIN_FREE_BYTES is 16 MiB') } },
+        ]);
+      expect(await client.status(pipeline)).toMatchObject({ waiting: sent - 500 });
+      destination.state.up = true;
+      await expect.poll(() => readiness(service), { timeout: 60_000 }).toMatchObject([200, { status: 'ok' }]);
+      await expect.poll(async () => (await post()).status).toBe(200);
+    },
+    120_000,
+  );
 });

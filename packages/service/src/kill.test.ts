@@ -7,7 +7,7 @@ import { killService } from './testing/kill-service.js';
 /** Maximum number of records per batch. */
 const BATCH = 500;
 /** The long run also executes `scripts/kill-loop.mjs`, with 200 kills. */
-const KILLS = longOr(15, 4);
+const KILLS = longOr(15, 2);
 
 it(`loses nothing acknowledged and leaves nothing partial in ${KILLS} random kills (R02, R08)`, async () => {
   buildService();

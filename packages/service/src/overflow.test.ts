@@ -6,6 +6,7 @@ import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js
 import { serve } from '../../../test/support/serve.js';
 import { connectClient, type ServiceClient } from '../../../test/support/service-client.js';
 import { buildService, mustStart, type ServiceProcess } from '../../../test/support/service-process.js';
+import { long } from '../../../test/support/long.js';
 
 const TEXT = 'x'.repeat(1_000);
 /** Records per request, of 1 KB each. */
@@ -120,17 +121,21 @@ describe('the service with one output that is down beside a healthy one', () => 
     await expect.poll(() => world.got.dead.has(TOTAL + REQUEST - 1)).toBe(true);
   }, 120_000);
 
-  it('and the default policy responds 429 when the budget is used up, until the output is up again', async () => {
-    const world = await open();
-    const { service, client } = await world.start();
-    const { id, input } = await build(client, world.origin);
-    expect(await send(client, service, input, 0, TOTAL)).toBe(429);
-    const stored = (await client.status(id)).ingress.records;
-    expect(stored).toBeLessThan(2_500);
-    await expect.poll(() => world.got.healthy.size).toBe(stored);
-    world.state.deadIsUp = true;
-    await expect.poll(() => world.got.dead.size, { timeout: 60_000 }).toBe(stored);
-    expect(await send(client, service, input, TOTAL, REQUEST)).toBe(200);
-    expect((await client.status(id)).dropped).toBe(0);
-  }, 120_000);
+  it.runIf(long)(
+    'and the default policy responds 429 when the budget is used up, until the output is up again',
+    async () => {
+      const world = await open();
+      const { service, client } = await world.start();
+      const { id, input } = await build(client, world.origin);
+      expect(await send(client, service, input, 0, TOTAL)).toBe(429);
+      const stored = (await client.status(id)).ingress.records;
+      expect(stored).toBeLessThan(2_500);
+      await expect.poll(() => world.got.healthy.size).toBe(stored);
+      world.state.deadIsUp = true;
+      await expect.poll(() => world.got.dead.size, { timeout: 60_000 }).toBe(stored);
+      expect(await send(client, service, input, TOTAL, REQUEST)).toBe(200);
+      expect((await client.status(id)).dropped).toBe(0);
+    },
+    120_000,
+  );
 });

