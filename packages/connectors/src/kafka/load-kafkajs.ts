@@ -12,8 +12,8 @@ let loaded: typeof kafkajs | undefined;
 export function loadKafkajs(): typeof kafkajs {
   if (loaded) return loaded;
   const load: (id: string) => typeof kafkajs = createRequire(import.meta.url);
-  loaded = load('kafkajs');
-  installCodecs(loaded);
+  const client = load('kafkajs');
+  installCodecs(client);
   stopIdlePolling();
-  return loaded;
+  return (loaded = client);
 }
