@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { EnvironmentError, readEnv } from './env.js';
 
 const KEY = 'a'.repeat(64);
@@ -117,5 +120,35 @@ describe('readEnv', () => {
 
   it('reports all invalid variables in one error', () => {
     expect(() => readEnv({ SERVICE_PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/SERVICE_PORT[\s\S]*LOG_LEVEL/);
+  });
+});
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  it('are read without the line break at the end', () => {
+    const env = readEnv({
+      MASTER_KEY_FILE: file('master-key', `${KEY}\n`),
+      DATABASE_URL_FILE: file('database-url', 'postgres://user:secret @db.example/name\r\n'),
+      DATABASE_URL: '',
+    });
+    expect(env.MASTER_KEY?.id).toBe(readEnv({ MASTER_KEY: KEY }).MASTER_KEY?.id);
+    expect(env.DATABASE_URL).toBe('postgres://user:secret @db.example/name');
+  });
+
+  it.each([
+    ['that is missing', { DATABASE_URL_FILE: '/nowhere/canary' }, 'DATABASE_URL_FILE must be the path of a file that'],
+    ['that is empty', { DATABASE_URL_FILE: file('empty', '\n') }, 'DATABASE_URL_FILE must be the path of a file that'],
+    ['beside the variable', { METRICS_TOKEN: KEY, METRICS_TOKEN_FILE: '/nowhere' }, 'METRICS_TOKEN_FILE must be unset'],
+    ['with another format', { MASTER_KEY_FILE: file('bad', 'canary-secret') }, 'MASTER_KEY must be 32 random bytes'],
+  ])('rejects a file %s, without its content', (_case, environment, hint) => {
+    expect(() => readEnv(environment)).toThrow(EnvironmentError);
+    expect(() => readEnv(environment)).toThrow(hint);
+    expect(() => readEnv(environment)).not.toThrow('canary');
   });
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isPageOrigin } from './embed/origin.js';
 import { DEFAULT_PORTS } from './connectors/ports.js';
 import { defaultRateLimits, type RateLimit } from './http/rate-limits.js';
+import { withSecretFiles } from './secret-files.js';
 import { readMasterKey } from './secrets/master-key.js';
 import { Email } from './sign-in/email.js';
 import { DEFAULT_KEY_VALUE_LIMITS } from './store/key-values.js';
@@ -281,7 +282,7 @@ const Environment = WithSignIn.refine(
 export type Env = z.output<typeof Environment>;
 
 /**
- * Parses and validates environment variables.
+ * Parses and validates environment variables, and reads the files of secrets (`MASTER_KEY_FILE`).
  * @param environment variables as strings; an empty one counts as not set
  * @throws EnvironmentError naming every invalid variable
  * @example
@@ -290,11 +291,10 @@ export type Env = z.output<typeof Environment>;
  * ```
  */
 export function readEnv(environment: Readonly<Record<string, string | undefined>>): Env {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-  );
+  const { given, problems } = withSecretFiles(environment);
   const result = Environment.safeParse(given);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map((issue) => `  ${issue.path.join('.')} must be ${issue.message}`);
-  throw new EnvironmentError(`Invalid environment variables:\n${[...new Set(problems)].join('\n')}`);
+  if (result.success && problems.length === 0) return result.data;
+  const invalid = result.error?.issues.map((issue) => `${issue.path.join('.')} must be ${issue.message}`) ?? [];
+  const lines = [...new Set([...problems, ...invalid])].map((line) => `\n  ${line}`);
+  throw new EnvironmentError(`Invalid environment variables:${lines.join('')}`);
 }
