@@ -1,6 +1,6 @@
 /**
  * `npm run version-packages`: turns the pending changesets into a version. Sets it in every
- * package.json, writes their sentences into CHANGELOG.md, builds, and records the hashes of the
+ * package.json and in the chart, writes their sentences into CHANGELOG.md, builds, and records the hashes of the
  * drop-in that a service serves under `/v/<version>/`.
  *
  * Without changesets it does the rest for the current version if that is not released yet. It can
@@ -38,6 +38,10 @@ if (isTagged) fail(`Version ${version} has the tag ${tagOf(version)}. Add a chan
 const file = `${root}CHANGELOG.md`;
 const today = new Date().toISOString().slice(0, 10);
 await writeFile(file, await withRelease(await readFile(file, 'utf8'), version, today, changesets));
+
+const chart = `${root}deploy/helm/connector-frame/Chart.yaml`;
+const chartText = await readFile(chart, 'utf8');
+await writeFile(chart, chartText.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
 
 if (!(await build())) fail('The build failed. Its output above says why.');
 await recordRelease(version, { isTagged });

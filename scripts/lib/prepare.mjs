@@ -12,6 +12,7 @@ import {
 } from './ensure-brokers.mjs';
 import { ensureFirefox } from './ensure-firefox.mjs';
 import { ensureGo } from './ensure-go.mjs';
+import { ensureHaproxy } from './ensure-haproxy.mjs';
 import { ensureIproute } from './ensure-iproute.mjs';
 import { ensureKcat } from './ensure-kcat.mjs';
 import { ensureMariadb } from './ensure-mariadb.mjs';
@@ -34,6 +35,7 @@ const ensure = {
   Chromium: ensureBrowser,
   Firefox: ensureFirefox,
   Go: ensureGo,
+  HAProxy: ensureHaproxy,
   WebKitGTK: ensureWebkit,
   iproute2: ensureIproute,
   kcat: ensureKcat,
@@ -52,7 +54,7 @@ const ensure = {
   rsyslog: ensureRsyslog,
 };
 
-const LONG_ONLY = new Set(['Azurite', 'Go', 'Next.js', 'Python', 'RabbitMQ', 'WebKitGTK']);
+const LONG_ONLY = new Set(['Azurite', 'Go', 'HAProxy', 'Next.js', 'Python', 'RabbitMQ', 'WebKitGTK']);
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the

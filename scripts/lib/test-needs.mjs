@@ -28,6 +28,7 @@ export const needs = {
   'test/support/brokers/nats.ts': { programs: ['NATS'] },
   'test/support/brokers/rabbitmq.ts': { programs: ['RabbitMQ'] },
   'test/support/rsyslog.ts': { programs: ['rsyslog'] },
+  'test/support/deploy/proxy.ts': { programs: ['HAProxy'] },
   'test/support/unbound.ts': { programs: ['Unbound'] },
   'test/support/network-namespace.ts': { programs: ['iproute2'] },
   'test/support/browser.ts': { programs: ['Chromium'] },
@@ -38,6 +39,7 @@ export const needs = {
   'test/browser/': { build: packages },
   'test/unit/': { build: packages },
   'test/unit/generated-clients.test.ts': { programs: ['Go', 'Python'] },
+  'test/unit/deploy-tools.test.ts': { programs: ['Go', 'Python'] },
 };
 
 /**

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+/** Folder with the container image, the Compose file and the chart. */
+export const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url));
+export const chart = `${deploy}helm/connector-frame/`;
+
+export const textOf = (file: string): string => readFileSync(file, 'utf8');
+
+/** Reads YAML as Compose and Helm do, with merge keys. */
+export const yamlOf = <Value>(file: string): Value => parse(textOf(file), { merge: true }) as Value;
+
+/** The instructions of a Dockerfile, with the lines of each joined. */
+export function instructionsOf(file: string): { name: string; words: string }[] {
+  const lines = textOf(file)
+    .split('\n')
+    .filter((line) => !/^\s*#/.test(line))
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, '');
+  return [...lines.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name = '', words = '']) => ({ name, words }));
+}
+
+/** What the last stage of the Dockerfile says about running a container. */
+export interface ImageSettings {
+  nodeVersion: string;
+  env: Record<string, string>;
+  user: string;
+  port: string;
+  volume: string;
+  entrypoint: string[];
+  healthcheck: string[];
+}
+
+export function imageSettings(): ImageSettings {
+  const all = instructionsOf(`${deploy}Dockerfile`);
+  const last = all.slice(all.findLastIndex(({ name }) => name === 'FROM'));
+  const wordsOf = (name: string): string => last.find((each) => each.name === name)?.words ?? '';
+  const list = (words: string): string[] => JSON.parse(/\[.*\]$/.exec(words)?.[0] ?? '[]') as string[];
+  return {
+    nodeVersion: /^NODE_VERSION=(.*)$/.exec(all.find(({ name }) => name === 'ARG')?.words ?? '')?.[1] ?? '',
+    env: Object.fromEntries(
+      wordsOf('ENV')
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    ),
+    user: wordsOf('USER'),
+    port: wordsOf('EXPOSE'),
+    volume: list(wordsOf('VOLUME'))[0] ?? '',
+    entrypoint: list(wordsOf('ENTRYPOINT')),
+    healthcheck: list(wordsOf('HEALTHCHECK')),
+  };
+}
+
+export interface ComposeService {
+  image: string;
+  user?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  restart?: string;
+  healthcheck?: object;
+  ports?: string[];
+  networks: string[];
+  secrets?: string[];
+  environment?: Record<string, string | number>;
+  deploy: { resources: { limits: { cpus?: string; memory?: string; pids?: number } } };
+}
+export interface ComposeFile {
+  services: Record<'proxy' | 'engine' | 'replica' | 'database', ComposeService>;
+  networks: { data: { internal?: boolean }; front: { ipam: { config: { subnet: string }[] } } };
+  secrets: Record<string, { file: string }>;
+}
+
+/**
+ * Returns the Compose file with its variables replaced as Compose does.
+ * @param environment of the operator; variables without a default must be in it
+ */
+export function composeFile(environment: Readonly<Record<string, string>>): ComposeFile {
+  const text = textOf(`${deploy}compose.yaml`).replaceAll(
+    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+    (_all, name: string, kind?: string, rest = '') => {
+      const value = environment[name];
+      if (value !== undefined && value !== '') return value;
+      if (kind !== '-') throw new Error(`${name} is not set: ${rest}`);
+      return rest;
+    },
+  );
+  return parse(text, { merge: true }) as ComposeFile;
+}
