@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { isErrno } from '../../is-errno.js';
 
@@ -54,7 +54,9 @@ export async function libraryEnvironment({ libraries }: Binaries, folder: string
       if (!isErrno(error, 'EEXIST')) throw error;
     }
   }
-  return process.platform === 'darwin' ? { DYLD_LIBRARY_PATH: folder } : { LD_LIBRARY_PATH: folder };
+  // A library that is loaded by a link looks for others beside the link.
+  const path = [folder, libraries].join(delimiter);
+  return process.platform === 'darwin' ? { DYLD_LIBRARY_PATH: path } : { LD_LIBRARY_PATH: path };
 }
 
 /** Returns the major version of the programs, which is that of the data they can read: `18`. */
