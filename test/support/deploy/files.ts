@@ -77,14 +77,14 @@ export interface ComposeFile {
  * @param environment of the operator; variables without a default must be in it
  */
 export function composeFile(environment: Readonly<Record<string, string>>): ComposeFile {
-  const text = textOf(`${deploy}compose.yaml`).replaceAll(
-    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
-    (_all, name: string, kind?: string, rest = '') => {
+  const filled = (text: string): string =>
+    text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, kind?: string, rest = '') => {
       const value = environment[name];
       if (value !== undefined && value !== '') return value;
       if (kind !== '-') throw new Error(`${name} is not set: ${rest}`);
       return rest;
-    },
-  );
-  return parse(text, { merge: true }) as ComposeFile;
+    });
+  // Compose replaces variables after it has parsed the file.
+  const file = JSON.stringify(yamlOf(`${deploy}compose.yaml`));
+  return JSON.parse(file, (_key, value: unknown) => (typeof value === 'string' ? filled(value) : value)) as ComposeFile;
 }
