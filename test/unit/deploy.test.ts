@@ -125,7 +125,7 @@ describe('the chart', () => {
       secret: { properties: { keys: { items: { enum: string[] } } } };
     };
   } = JSON.parse(textOf(`${chart}values.schema.json`));
-  const values = yamlOf<{ publicUrl: string; secret: object; env: object }>(`${chart}values.yaml`);
+  const values = yamlOf(`${chart}values.yaml`) as object;
   const validate = new Ajv({ strict: false }).compile({ ...schema, $schema: undefined });
   const required = {
     publicUrl: 'https://connect.example',

@@ -9,7 +9,7 @@ export const chart = `${deploy}helm/connector-frame/`;
 export const textOf = (file: string): string => readFileSync(file, 'utf8');
 
 /** Reads YAML as Compose and Helm do, with merge keys. */
-export const yamlOf = <Value>(file: string): Value => parse(textOf(file), { merge: true }) as Value;
+export const yamlOf = (file: string): unknown => parse(textOf(file), { merge: true });
 
 /** The instructions of a Dockerfile, with the lines of each joined. */
 export function instructionsOf(file: string): { name: string; words: string }[] {

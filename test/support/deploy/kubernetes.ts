@@ -47,8 +47,7 @@ export function kubernetesValidator(file: string): (manifest: Manifest) => strin
     if (name === undefined) return [`${manifest.apiVersion} ${manifest.kind} is unknown`];
     const validate = ajv.getSchema(`kubernetes#/definitions/${name}`);
     if (!validate) throw new Error(`There is no schema ${name}.`);
-    validate(manifest);
-    return (validate.errors ?? []).map(textOfError);
+    return validate(manifest) === true ? [] : (validate.errors ?? []).map(textOfError);
   };
 }
 
