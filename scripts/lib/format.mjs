@@ -9,8 +9,8 @@ import { root } from './root.mjs';
  * @throws Error if the text cannot be parsed
  */
 export async function formatted(path, text, options = {}) {
-  const { overrides, ignorePatterns, ...common } = JSON.parse(readFileSync(`${root}.oxfmtrc.json`, 'utf8'));
-  const { code, errors } = await format(path, text, { ...common, ...options });
+  const { printWidth, singleQuote, trailingComma } = JSON.parse(readFileSync(`${root}.oxfmtrc.json`, 'utf8'));
+  const { code, errors } = await format(path, text, { printWidth, singleQuote, trailingComma, ...options });
   if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${errors[0].message}`);
   return code;
 }

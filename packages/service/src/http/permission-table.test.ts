@@ -65,7 +65,7 @@ function pageOf(operations: readonly Operation[]): string {
 }
 
 interface Script {
-  formatted(path: string, text: string): Promise<string>;
+  formatted: (path: string, text: string) => Promise<string>;
 }
 
 it('docs/permissions.md lists the permissions of every route', async () => {
