@@ -64,16 +64,19 @@ const LONG_ONLY = new Set(['Azurite', 'Go', 'HAProxy', 'Next.js', 'Python', 'Rab
  * @param long whether to find what only the long run uses, too
  */
 export async function prepare({ files, long = false } = {}) {
-  await ensurePackages();
   const needs = files && needsOf(files);
+  const names = (needs?.programs ?? Object.keys(ensure)).filter((name) => long || !LONG_ONLY.has(name));
   const env = {};
   const missing = [];
-  for (const name of needs?.programs ?? Object.keys(ensure)) {
-    if (LONG_ONLY.has(name) && !long) continue;
+  const find = async (name) => {
     const found = await ensure[name]();
     if (found === undefined) missing.push(name);
     else if (typeof found === 'object') Object.assign(env, found);
-  }
+  };
+  // The browser is in a package of npm. All others are looked for at once, so that Debian's packages
+  // are installed in one step, and meanwhile those of npm.
+  await Promise.all([ensurePackages(), ...names.filter((name) => name !== 'Chromium').map(find)]);
+  if (names.includes('Chromium')) await find('Chromium');
   // Read by test/support/skip-missing.ts.
   env.MISSING_PROGRAMS = missing.join();
   return { browsers: env, built: await build({ only: needs?.build }) };
