@@ -22,6 +22,7 @@ const sections = [
   'polling',
   'enrichments',
   'metering',
+  'jetstream',
   'frame',
   'preload',
   'element',

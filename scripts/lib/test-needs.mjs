@@ -26,6 +26,7 @@ export const needs = {
   'test/support/brokers/sshd.ts': { programs: ['OpenSSH'] },
   'test/support/brokers/dovecot.ts': { programs: ['Dovecot'] },
   'test/support/brokers/nats.ts': { programs: ['NATS'] },
+  'test/support/brokers/jetstream.ts': { programs: ['NATS'] },
   'test/support/brokers/rabbitmq.ts': { programs: ['RabbitMQ'] },
   'test/support/rsyslog.ts': { programs: ['rsyslog'] },
   'test/support/deploy/proxy.ts': { programs: ['HAProxy'] },

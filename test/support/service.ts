@@ -91,6 +91,7 @@ export interface TestServiceOptions {
       | 'keyValueLimits'
       | 'lookupFolder'
       | 'oauthClients'
+      | 'nats'
     >
   >;
 }

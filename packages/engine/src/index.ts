@@ -1,5 +1,14 @@
 export { createEmbeddedBus, type EmbeddedBus, type EmbeddedBusOptions } from './bus/embedded/embedded-bus.js';
 export type { DiskState } from './bus/embedded/free-space.js';
+export { isNatsUrl, type NatsSettings } from './bus/jetstream/nats-settings.js';
+export {
+  createMemoryRegistry,
+  FencedError,
+  type ConsumerPosition,
+  type RegisteredConsumer,
+  type RegisteredStream,
+  type StreamRegistry,
+} from './bus/jetstream/registry.js';
 export type { Damage } from './bus/embedded/segments.js';
 export {
   BusError,

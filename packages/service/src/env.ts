@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isNatsUrl } from '@connector-frame/engine';
 import { z } from 'zod';
 import { isPageOrigin } from './embed/origin.js';
 import { DEFAULT_PORTS } from './connectors/ports.js';
@@ -124,6 +125,21 @@ const Variables = z.object({
     .regex(/^postgres(?:ql)?:\/\//, 'a PostgreSQL address: postgres://user:password@host:5432/database')
     .optional(),
   POSTGRES_PREVIOUS: z.string().optional(),
+  NATS_URL: z
+    .string()
+    .refine(isNatsUrl, 'addresses of NATS servers, separated by commas: nats://user:password@host:4222')
+    .optional(),
+  NATS_CREDS_FILE: z.string().optional(),
+  NATS_NKEY_FILE: z.string().optional(),
+  NATS_CA_FILE: z.string().optional(),
+  NATS_TLS_CERT: z.string().optional(),
+  NATS_TLS_KEY: z.string().optional(),
+  NATS_PREFIX: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'letters, digits, "_" and "-", at most 64')
+    .default('connector-frame'),
+  NATS_STREAMS: integer(1, 64, 'a number of JetStream streams, at most 64').default(4),
+  NATS_REPLICAS: integer(1, 5, 'a number of replicas, at most 5').optional(),
   ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
   FILE_OUTPUT_DIR: z.string().optional(),
   LOOKUP_DIR: z.string().optional(),
@@ -272,6 +288,14 @@ const Environment = WithSignIn.refine(
   .refine((env) => (env.AWS_ACCESS_KEY_ID === undefined) === (env.AWS_SECRET_ACCESS_KEY === undefined), {
     path: ['AWS_SECRET_ACCESS_KEY'],
     error: 'set together with AWS_ACCESS_KEY_ID',
+  })
+  .refine((env) => env.NATS_URL === undefined || env.DATABASE_URL !== undefined, {
+    path: ['DATABASE_URL'],
+    error: 'set together with NATS_URL: the positions of outputs are kept in PostgreSQL',
+  })
+  .refine((env) => (env.NATS_TLS_KEY === undefined) === (env.NATS_TLS_CERT === undefined), {
+    path: ['NATS_TLS_CERT'],
+    error: 'set together with NATS_TLS_KEY: files in PEM',
   })
   .refine((env) => env.OUTPUT_SPILL_BYTES >= env.OUTPUT_BUFFER_BYTES, {
     path: ['OUTPUT_SPILL_BYTES'],

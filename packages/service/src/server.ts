@@ -26,6 +26,7 @@ import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
 import { createOAuthClients, parseOAuthClients, type OAuthClients } from './oauth/clients.js';
 import type { PipelineEngine } from './pipelines/engine.js';
+import type { NatsBuffers } from './pipelines/running/create-bus.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
@@ -196,6 +197,7 @@ async function engineOptions(
       maxSpillBytes: env.OUTPUT_SPILL_BYTES,
       minFreeBytes: env.MIN_FREE_BYTES,
     },
+    nats: natsOf(env),
     metricsDays: env.METRICS_DAYS,
     alertReminderMs: env.ALERT_REMINDER_MINUTES === 0 ? undefined : env.ALERT_REMINDER_MINUTES * 60_000,
     usageDays: env.USAGE_DAYS,
@@ -255,7 +257,15 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
   const readiness = createReadiness([
     ...databaseChecks(store, secrets, schemaVersion),
     // Without it, the API works and buffered records are delivered.
-    ...(engine ? [{ name: 'disk', required: false, run: () => engine.checkDisk() }] : []),
+    ...(engine
+      ? [
+          {
+            name: env.NATS_URL === undefined ? 'disk' : 'nats',
+            required: false,
+            run: () => engine.checkBuffers(),
+          },
+        ]
+      : []),
     ...(engine ? [{ name: 'engine', required: false, run: () => engine.check() }] : []),
   ]);
   const url = `http://localhost:${listener.port}`;
@@ -341,6 +351,21 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
     app,
     bootstrap: (options) => bootstrap({ store, secrets }, options),
     close: () => (closing ??= close()),
+  };
+}
+
+function natsOf(env: Env): NatsBuffers | undefined {
+  if (env.NATS_URL === undefined) return undefined;
+  return {
+    url: env.NATS_URL,
+    credsFile: env.NATS_CREDS_FILE,
+    nkeyFile: env.NATS_NKEY_FILE,
+    caFile: env.NATS_CA_FILE,
+    certFile: env.NATS_TLS_CERT,
+    keyFile: env.NATS_TLS_KEY,
+    prefix: env.NATS_PREFIX,
+    shards: env.NATS_STREAMS,
+    replicas: env.NATS_REPLICAS,
   };
 }
 

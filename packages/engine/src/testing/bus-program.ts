@@ -9,19 +9,37 @@
  * - `lost <records>`: in the mode `drain`, records reported as lost
  * - `drained`: the mode `drain` has finished
  *
- * Arguments: folder, number of the first batch, mode: `fill` (publishes and consumes until it is
+ * Arguments: folder, number of the first batch, mode, and address of a NATS server if the bus is in
+ * JetStream. Modes: `fill` (publishes and consumes until it is
  * killed), `only-fill` (does not consume) or `drain` (exits when the backlog is empty).
  */
 import { writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { createEmbeddedBus } from '../bus/embedded/embedded-bus.js';
-import { BusError } from '../bus/bus.js';
+import { createJetStreamBus } from '../bus/jetstream/jetstream-bus.js';
+import { BusError, type Bus } from '../bus/bus.js';
 import { createBatch } from '../connector-api/batch.js';
+import { createFileRegistry } from './file-registry.js';
 
-const [folder = '', first = '1', mode = 'fill'] = process.argv.slice(2);
+const [folder = '', first = '1', mode = 'fill', url] = process.argv.slice(2);
 // Writes synchronously: buffered output would be lost when the process is killed.
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
-const bus = createEmbeddedBus({ folder, segmentBytes: 200_000, onDamage: ({ kind }) => say(`damage ${kind}`) });
+const bus: Bus =
+  url === undefined
+    ? createEmbeddedBus({
+        folder,
+        segmentBytes: 200_000,
+        onDamage: ({ kind }) => say(`damage ${kind}`),
+      })
+    : await createJetStreamBus({
+        nats: { url },
+        registry: createFileRegistry(join(folder, 'registry.json')),
+        owner: 'test',
+        shards: 1,
+        purgeBytes: 200_000,
+        idleMs: 100,
+      });
 await bus.declare('s', ['a', { name: 'dead', policy: 'drop_newest', maxBytes: 300_000 }]);
 
 /** Returns the batch with a number, which is the same in every process. */

@@ -36,6 +36,10 @@ export async function compile(source: URL): Promise<Program> {
     format: 'esm',
     target: 'node20',
     conditions: ['source'],
+    // CommonJS packages in the bundle need `require`.
+    banner: {
+      js: `import { createRequire as newRequire } from 'node:module'; const require = newRequire(import.meta.url);`,
+    },
   });
   return {
     start: (args, command = []) => start([...command, process.execPath, file, ...args]),

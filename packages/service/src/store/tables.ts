@@ -2,6 +2,8 @@
 import type { ConnectorKind } from '@connector-frame/catalog/types';
 import type {
   ComponentType,
+  ConsumerOptions,
+  ConsumerPosition,
   DataRecord,
   NodeCounts,
   PipelineEdge,
@@ -785,6 +787,24 @@ export const engineState = pgTable('engine_state', {
   version: integer('version').notNull(),
   value: text('value').notNull(),
 });
+
+export const jetstreamStreams = pgTable('jetstream_streams', {
+  name: text('name').primaryKey(),
+  shard: integer('shard').notNull(),
+  consumers: jsonb('consumers').$type<readonly ConsumerOptions[]>().notNull(),
+  lost: jsonb('lost').$type<DataRecord>(),
+});
+
+export const jetstreamPositions = pgTable(
+  'jetstream_positions',
+  {
+    stream: text('stream').notNull(),
+    consumer: text('consumer').notNull(),
+    number: bigint('number', { mode: 'number' }).notNull(),
+    position: jsonb('position').$type<ConsumerPosition>().notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.stream, row.consumer] })],
+);
 
 export const rateLimits = pgTable('rate_limits', {
   key: varchar('key', { length: 255 }).primaryKey(),

@@ -10,6 +10,7 @@ import {
   type PublishOptions,
   type StreamStats,
 } from '../bus.js';
+import { checkName } from '../shared/check-name.js';
 import { FileHandlePool } from '../../files/idle-file.js';
 import { FreeSpace, type DiskState } from './free-space.js';
 import { namesIn, type Damage } from './segments.js';
@@ -166,13 +167,4 @@ export class EmbeddedBus implements Bus {
     if (!stream) throw new BusError('unknown_stream', `There is no stream ${name}. Declare it.`);
     return stream;
   }
-}
-
-/** Stream and consumer names become file names here and subjects in other implementations. */
-function checkName(name: string): void {
-  if (/^[\w-][\w.-]{0,127}$/.test(name)) return;
-  throw new BusError(
-    'bad_name',
-    `${JSON.stringify(name)} can't be a name: letters, digits, ".", "_" and "-", at most 128.`,
-  );
 }

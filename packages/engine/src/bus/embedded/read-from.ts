@@ -8,7 +8,7 @@ import type { BatchRange, DroppedBatches } from './dropped-batches.js';
 import { FrameReader, type ReadFrame } from './frame-reader.js';
 import type { Position } from './position-file.js';
 import type { Damage, Segment, Segments } from './segments.js';
-import type { RecordRange } from './stream-state.js';
+import type { RecordRange } from '../shared/lost-records.js';
 
 export interface Reading {
   stream: string;

@@ -4,7 +4,7 @@ import { syncFolder, writeAll } from '../../files/durable.js';
 import { IdleFile, type FileHandlePool } from '../../files/idle-file.js';
 import { decodeHead, HEAD_BYTES, idsFrame, type FrameHead } from './frame.js';
 import { FrameReader } from './frame-reader.js';
-import { RecentIds } from './recent-ids.js';
+import { RecentIds } from '../shared/recent-ids.js';
 import { isErrno } from '../../files/is-errno.js';
 
 /** A damaged range of a segment. */

@@ -16,11 +16,12 @@ import { BatchCache, type CacheBudget } from './batch-cache.js';
 import type { FrameReader } from './frame-reader.js';
 import type { FreeSpace } from './free-space.js';
 import { readFrom } from './read-from.js';
-import { ByteQuota } from './byte-quota.js';
+import { ByteQuota } from '../shared/byte-quota.js';
 import { namesIn, Segments, type Damage, type Segment } from './segments.js';
-import { Waiters } from './waiters.js';
+import { Waiters } from '../shared/waiters.js';
 import { StreamConsumer } from './stream-consumer.js';
-import { StreamState, type RecordRange } from './stream-state.js';
+import type { RecordRange } from '../shared/lost-records.js';
+import { StreamState } from './stream-state.js';
 
 export interface StreamOptions {
   /** Maximum backlog of a consumer in bytes, as stored, and with the policy `spill`. */

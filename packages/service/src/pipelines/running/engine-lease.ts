@@ -21,6 +21,8 @@ export class EngineInUseError extends Error {
 export interface EngineLease {
   /** Identifies the engine of this folder. Stable across restarts. */
   readonly holder: string;
+  /** Identifies the database. */
+  readonly database: string;
   /** Fencing token: increases with every process that acquires the lease. */
   readonly epoch: number;
   /** Aborted when another process has acquired the lease. */
@@ -69,13 +71,14 @@ export async function acquireEngineLease(options: EngineLeaseOptions): Promise<E
     advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
   });
   try {
-    const holder = await identify(folder, state);
+    const { holder, database } = await identify(folder, state);
     const requestedAt = performance.now();
     const epoch = await leases.acquire(holder, LEASE_TTL);
     if (epoch === undefined) throw inUse(await leases.current());
     const heartbeat = new Heartbeat(epoch, requestedAt, options);
     return {
       holder,
+      database,
       epoch,
       lost: heartbeat.lost.signal,
       lose: () => heartbeat.lose(),
@@ -159,16 +162,16 @@ class Heartbeat {
  * Returns the engine's name. It is stored in the folder, with the name of the database that the
  * buffers in the folder belong to.
  */
-async function identify(folder: string, state: EngineState): Promise<string> {
+async function identify(folder: string, state: EngineState): Promise<Pick<EngineLease, 'holder' | 'database'>> {
   const database = await databaseName(state);
   const path = join(folder, 'engine.json');
   const known = await readIdentity(path);
   if (!known) {
     const holder = `${hostname().replaceAll(/[^\w.-]/g, '')}-${randomUUID()}`;
     await replaceFile(path, JSON.stringify({ engine: holder, database }));
-    return holder;
+    return { holder, database };
   }
-  if (known.database === database) return known.engine;
+  if (known.database === database) return { holder: known.engine, database };
   throw new EngineInUseError(
     `${folder} contains the buffered records of another database. Set DATA_DIR to another folder.`,
   );

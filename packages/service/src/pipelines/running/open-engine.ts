@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import {
-  createEmbeddedBus,
   createEmbeddedCoordinator,
   systemClock,
   type Clock,
-  type DiskState,
   type EmbeddedBusOptions,
   type RunnerLimits,
 } from '@connector-frame/engine';
@@ -42,6 +40,7 @@ import type { ComponentTools } from './components-of.js';
 import type { PipelineMeter } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
 import { CountsRecorder } from './counts-recorder.js';
+import { createBus, type NatsBuffers } from './create-bus.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
 import { createEvaluator } from './create-evaluator.js';
@@ -66,6 +65,8 @@ export interface EngineOptions extends Omit<
   limits?: Partial<RunnerLimits>;
   /** Limits of the buffers, in bytes. Defaults: those of `createEmbeddedBus`. */
   buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
+  /** Stores the buffers in JetStream rather than in the folder. */
+  nats?: NatsBuffers | undefined;
   /** Folder with the operator's files for enrichments. Absent: they can't read files. */
   lookupFolder?: string | undefined;
   /** Clients that the operator registered at vendors. Absent: tokens of connected accounts are not refreshed. */
@@ -88,8 +89,8 @@ export interface EngineOptions extends Omit<
 export interface RunningEngine extends PipelineEngine, PipelineMeter {
   /** Resolves once every pipeline has been started. Callers don't have to await it. */
   readonly started: Promise<void>;
-  /** Returns `ok`, or in a few words what is wrong with the disk under the buffers. */
-  checkDisk(): Promise<string>;
+  /** Returns `ok`, or in a few words what is wrong with the storage of the buffers. */
+  checkBuffers(): Promise<string>;
   /** Returns `ok`, or in a few words what is wrong with the lease. */
   check(): string;
   /** Stores the usage so far. The engine does it every five seconds. */
@@ -126,7 +127,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     log,
     clock = systemClock,
     limits,
-    buffers,
+    buffers = {},
+    nats,
     labeledPipelines = 200,
     metricsDays = 90,
     lookupFolder,
@@ -138,7 +140,21 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   } = options;
   const leases = createEngineLeases(database.queries);
   const lease = await acquireEngineLease({ folder, state: createEngineState(database.queries), leases, clock, log });
-  const state = createEngineState(database.queries, { token: lease.epoch, onLost: () => lease.lose() });
+  const fence = { token: lease.epoch, onLost: () => lease.lose() };
+  const state = createEngineState(database.queries, fence);
+  const buffered = await createBus({
+    folder: join(folder, 'streams'),
+    queries: database.queries,
+    fence,
+    owner: lease.database,
+    limits: buffers,
+    nats,
+    log,
+  }).catch(async (error: unknown) => {
+    await lease.release();
+    throw error;
+  });
+  const { bus } = buffered;
   const warn = (message: string) => (error: unknown) => log.warn({ problem: describeError(error) }, message);
   const store = createEngineStore(state, lease.epoch);
   const logs = await PipelineLogs.open({
@@ -148,13 +164,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     onFailure: warn('could not write the logs of pipelines; retrying'),
     onEntry: (entry) => alerts.logged(entry),
   });
-  const streams = join(folder, 'streams');
   const pipelines = join(folder, 'pipelines');
-  const bus = createEmbeddedBus({
-    folder: streams,
-    ...buffers,
-    onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
-  });
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
   const keyValues = createKeyValueWriter(database, lease.epoch, keyValueLimits);
   const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
@@ -244,6 +254,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     const cleanUpFailed = warn('could not clean up removed pipelines; the next start retries');
     // Without the database, pipelines start as soon as it is back.
     await loadQuotas();
+    await buffered.migrate().catch(warn('could not move the buffers from DATA_DIR; the next start continues'));
+    const streams = (): Promise<string[]> => buffered.names();
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
     if (closing.signal.aborted) return;
@@ -264,15 +276,6 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
         await clock.sleep(LOAD_RETRY, closing.signal);
       }
     }
-  }
-
-  let diskStatus: DiskState['status'] = 'ok';
-  async function logDisk(): Promise<void> {
-    const disk = await bus.disk();
-    if (disk.status === diskStatus) return;
-    diskStatus = disk.status;
-    if (disk.status === 'ok') log.info({ disk }, 'disk has recovered; accepting records');
-    else log.error({ disk }, disk.status === 'low' ? 'disk is full; rejecting new records' : 'disk writes fail');
   }
 
   /**
@@ -356,7 +359,11 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       'could not tidy up the stored usage; retrying',
     ),
     ...(webhook ? [repeat(() => WEBHOOK, webhook, 'could not read or note what was sent to the usage webhook')] : []),
-    repeat(() => DISK, logDisk, 'could not read the free disk space; retrying'),
+    repeat(
+      () => DISK,
+      () => buffered.logChanges(),
+      'could not check the storage of the buffers; retrying',
+    ),
     listenForChanges(
       database,
       (id) => (id === RULES_CHANGED ? alerts.wake() : supervisor.changed(id)),
@@ -399,7 +406,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   const engine = (): PipelineEngine => (lease.lost.aborted ? reported : supervisor);
   return {
     started,
-    checkDisk: async () => describeDisk(await bus.disk()),
+    checkBuffers: () => buffered.check(),
     check: () =>
       lease.lost.aborted
         ? 'lost its lease to another process'
@@ -429,16 +436,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   };
 }
 
-const inMib = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
-
 /** Formats the state of the disk for operators. */
-function describeDisk({ status, freeBytes, minFreeBytes, code }: DiskState): string {
-  if (status === 'ok') return 'ok';
-  if (status === 'failing') return `writes fail (${code ?? 'unknown'})`;
-  const free = freeBytes === undefined ? 'full' : `${inMib(freeBytes)} free`;
-  return `${free}, MIN_FREE_BYTES is ${inMib(minFreeBytes)}; new records are rejected`;
-}
-
 /**
  * Leases of pipelines are in the memory of the one process that may run them. They must not expire
  * when its clock jumps. Ten years in milliseconds.

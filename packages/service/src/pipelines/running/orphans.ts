@@ -8,8 +8,9 @@ export interface EngineStorage {
   state: EngineState;
   coordinator: Coordinator;
   bus: Bus;
-  /** Folder of all buffers (`streams`) and of all dead letters (`pipelines`). */
-  streams: string;
+  /** Returns the names of all buffers. */
+  streams: () => Promise<readonly string[]>;
+  /** Folder of all dead letters. */
   pipelines: string;
 }
 
@@ -29,7 +30,7 @@ export interface Orphans {
 export async function findOrphans({ state, coordinator, bus, streams, pipelines }: EngineStorage): Promise<Orphans> {
   const keys = [...(await state.keys('cursor:')), ...(await state.keys('report:'))];
   const stateOf = new Set(keys.map((key) => key.slice(key.indexOf(':') + 1, key.indexOf('/'))));
-  const streamNames = await namesIn(streams);
+  const streamNames = await streams();
   const folders = await namesIn(pipelines);
   return {
     async forget(has) {

@@ -23,6 +23,10 @@ export class ByteQuota {
     return this.#queue.length > 0 || this.#rejectedBytes !== undefined;
   }
 
+  get isWaiting(): boolean {
+    return this.#queue.length > 0;
+  }
+
   /** Reserves `bytes` if they fit within `waitMs` milliseconds. */
   acquire(bytes: number, waitMs: number, signal?: AbortSignal): boolean | Promise<boolean> {
     if (this.#queue.length === 0 && this.#fits(bytes, this.#reserved)) {
