@@ -188,7 +188,9 @@ function ready(server: ChildProcess): Promise<void> {
     server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-8_192);
       if (log.includes('ready to accept connections')) resolve();
-      if (/FATAL|PANIC|system is shut down/.test(log)) reject(new Error(`PostgreSQL did not start:\n${log}`));
+      // Clients that reconnect meanwhile are refused, which the server logs as FATAL too.
+      if (/FATAL:(?!\s+the database system is starting up)|PANIC|system is shut down/.test(log))
+        reject(new Error(`PostgreSQL did not start:\n${log}`));
     });
     server.once('error', reject);
     server.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
