@@ -85,5 +85,7 @@ export async function requiredMasterKeyIds(database: Database): Promise<string[]
   });
 }
 
+/** Links to libraries are not: they lead to files that all users may read. */
 const isOfDatabase = (name: string): boolean =>
-  name.startsWith(PGLITE) || name.startsWith(NAMES.data) || name === 'master.key' || name.startsWith('service.lock');
+  name !== NAMES.libraries &&
+  (name.startsWith(PGLITE) || name.startsWith(NAMES.data) || name === 'master.key' || name.startsWith('service.lock'));

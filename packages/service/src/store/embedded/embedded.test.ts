@@ -1,7 +1,7 @@
 import { spawn, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -76,6 +76,9 @@ describe('a new data folder', () => {
     await first.close();
     expect(await isRunning(pid)).toBe(false);
     expect(await content(folder)).toEqual(['postgres']);
+    // As after an installation without scripts, readable by all users.
+    await mkdir(join(folder, 'postgres.lib'), { mode: 0o700 });
+    await symlink(process.execPath, join(folder, 'postgres.lib/libpq.so.5'));
     expect(await ask(await open(), 'select n from t')).toBe(7);
   });
 
