@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildImage } from '../support/deploy/build-image.js';
 import {
   canContain,
@@ -32,6 +32,7 @@ import { mustStart, startService, type ServiceProcess } from '../support/service
 
 const run = promisify(execFile);
 const MASTER_KEY = 'ab'.repeat(32);
+const WAIT = { timeout: 60_000, interval: 200 };
 
 describe.runIf(long && canContain)('the image', () => {
   let place: string;
@@ -71,9 +72,10 @@ describe.runIf(long && canContain)('the image', () => {
     const packages = readdirSync(join(image.folder, 'node_modules'));
     for (const name of ['vitest', 'typescript', 'playwright-core', 'vite', 'esbuild'])
       expect(packages).not.toContain(name);
-    expect(paths.filter((path) => /\.(?:test\.\w+|d\.ts|map|tsbuildinfo)$|(?:^|\/)\.(?:git|env)/.test(path))).toEqual(
-      [],
-    );
+    expect(paths.filter((path) => /\.(?:d\.[cm]?ts|map)$|^(?:.*\/)?\.env/.test(path))).toEqual([]);
+    const own = paths.filter((path) => path.startsWith('packages/'));
+    expect(own.length).toBeGreaterThan(1_000);
+    expect(own.filter((path) => /\.tsx?$|\.test\.|tsbuildinfo$/.test(path))).toEqual([]);
     const bytes = paths.reduce((sum, path) => sum + fileSize(join(image.folder, path)), 0);
     expect(bytes).toBeLessThan(260 * 1024 ** 2);
   });
@@ -94,7 +96,7 @@ describe.runIf(long && canContain)('the image', () => {
     const first = await start(variables, volume);
     expect((await probe()).code).toBe(0);
     const client = await connectClient(first, API_KEY);
-    const { id } = await client.must<{ id: string }>('POST', '/v2/~/inputs', okta('a token'));
+    const { id } = await client.must<{ id: string }>('POST', '/v2/~/inputs', okta('a-token-of-at-least-20-characters'));
     expect((await fetch(`${first.url}/v/0/connector-frame.js`)).status).toBe(200);
     await stop(first);
     const second = await start(variables, volume);
@@ -129,7 +131,7 @@ describe.runIf(long && canContain)('the image', () => {
     const variables = { BOOTSTRAP_ORGANIZATION: 'Northwind', SERVICE_API_KEY: API_KEY };
     const first = await start(variables, volume);
     const client = await connectClient(first, API_KEY);
-    const { id } = await client.must<{ id: string }>('POST', '/v2/~/inputs', okta('a token'));
+    const { id } = await client.must<{ id: string }>('POST', '/v2/~/inputs', okta('a-token-of-at-least-20-characters'));
     await stop(first);
 
     const [backup, keyFile] = [join(place, 'embedded-backup'), join(place, 'key')];
@@ -207,7 +209,7 @@ describe.runIf(long && canContain)('the image', () => {
       const settings = { endpoint: sink.origin, method: 'POST', payload_structure: 'array' };
       const output = { type: 'http', config: { settings, secrets: { auth_headers: { value: { 'x-key': 'kept' } } } } };
       pipeline = (await client.build(input, output)).pipeline_id;
-      await expect.poll(async () => (await client.status(pipeline)).status).toBe('Running');
+      await vi.waitFor(async () => expect((await client.status(pipeline)).status).toBe('Running'), WAIT);
     });
     afterAll(async () => {
       await proxy?.stop();
@@ -315,7 +317,7 @@ describe.runIf(long && canContain)('the image', () => {
 
       engine = await launch('engine', other, right);
       client = await connectClient(engine, API_KEY);
-      expect(await client.status(pipeline)).toMatchObject({ status: 'Disabled', waiting: 50 });
+      await expect.poll(() => client.status(pipeline)).toMatchObject({ status: 'Disabled', waiting: 50 });
       await client.must('PATCH', `/v1/~/pipelines/${pipeline}`, { enabled: true });
       await expect.poll(() => sink.arrived.size).toBe(50);
       expect([...sink.arrived.keys()].toSorted((a, b) => a - b)).toEqual(
