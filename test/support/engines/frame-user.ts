@@ -49,7 +49,7 @@ export function frameUser(
       const handle = await (await frame()).evaluateHandle(locate, searchOf(target));
       return handle.asElement();
     });
-  const click = async (target: Target): Promise<void> => clickOn(await find(target));
+  const click = (target: Target): Promise<void> => clickOn(() => find(target));
   return {
     frame,
     find,
@@ -98,9 +98,11 @@ function shownText(): string {
 /**
  * Clicks until the click arrives. As a defense against clickjacking, browsers drop clicks into a
  * cross-site frame that has just moved or grown.
+ * @param find finds the element, again for each attempt: the frame may have replaced it
  */
-export async function clickOn(element: DrivenElement): Promise<void> {
+async function clickOn(find: () => Promise<DrivenElement>): Promise<void> {
   await eventually('a click', async () => {
+    const element = await find();
     const arrived = await element.evaluateHandle((target) => {
       const seen = { click: false };
       // A frame outside the viewport gets no animation frames, which Playwright waits for. Frames
