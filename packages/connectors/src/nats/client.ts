@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ConnectorError, type Egress, secure } from '@connector-frame/engine/connector-api';
-import type { Authenticator, NatsConnection } from '@nats-io/nats-core';
-import type * as core from '@nats-io/nats-core/internal';
+import type { Authenticator, NatsConnection } from 'nats-core';
+import type * as core from 'nats-core/internal';
 import { brokerError, openConnection } from '../_shared/broker/connection.js';
 import { at, text } from '../_shared/read.js';
 import type { NatsSignIn, NatsTarget } from './config.js';
@@ -41,8 +41,9 @@ export interface NatsSession {
  * @throws ConnectorError
  */
 export async function connectNats(target: NatsTarget, egress: Egress, signal: AbortSignal): Promise<NatsSession> {
-  const library = await import('@nats-io/nats-core/internal');
-  // The client has one factory for all connections.
+  const library = await import('nats-core/internal');
+  // The client has one factory for all connections. `nats-core` is an alias of `@nats-io/nats-core`, so
+  // that this is another copy than that of the engine's buffers in JetStream, which connect directly.
   library.setTransportFactory(transportFactory);
   let failure: ConnectorError | undefined;
   for (const server of target.servers) {

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { EgressError } from '@connector-frame/engine/connector-api';
-import type { ConnectionOptions } from '@nats-io/nats-core';
-import type { Transport, TransportFactory } from '@nats-io/nats-core/internal';
+import type { ConnectionOptions } from 'nats-core';
+import type { Transport, TransportFactory } from 'nats-core/internal';
 
 /** Options with the connection that the client is to use. */
 export interface DialedOptions extends ConnectionOptions {
