@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Variables with a secret. Each may be in a file, which `<name>_FILE` names. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
+  'NATS_URL',
   'MASTER_KEY',
   'MASTER_KEY_PREVIOUS',
   'SERVICE_API_KEY',

@@ -7,6 +7,8 @@ import { startServer, type Server } from './start-server.js';
 export interface JetStreamServer {
   port: number;
   url: string;
+  /** Folder with what it stores. */
+  store: string;
   /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
   /** Starts it again on the same port and storage. */
@@ -39,6 +41,7 @@ export async function startJetStream({
   return {
     port,
     url: `nats://127.0.0.1:${port}`,
+    store: join(folder, 'store'),
     start,
     kill: async () => server?.kill(),
     async close() {

@@ -50,6 +50,8 @@ export async function* readMessages(reading: Reading): AsyncGenerator<Delivery, 
   let delivered = from.number;
   let seq = from.epoch === shard.epoch ? from.seq : 0;
   let misses = 0;
+  /** Everything that is stored was read, because batches seemed to be missing. */
+  let isRescanned = false;
   let early: { seq: number; message: Promise<Received | undefined> } | undefined;
 
   while (!reading.ended()) {
@@ -70,6 +72,7 @@ export async function* readMessages(reading: Reading): AsyncGenerator<Delivery, 
       if (!fetched) {
         misses += 1;
         if (!isExact) await pause(LATE_MS, reading.signal);
+        else if (!isRescanned) [seq, isRescanned] = [0, true];
         else if (log.tail === tail) {
           // The last messages were deleted by someone else.
           const end = endOf(reading, tail);
@@ -89,10 +92,14 @@ export async function* readMessages(reading: Reading): AsyncGenerator<Delivery, 
     const { meta } = message;
     seq = message.seq + 1;
     if (meta.number + meta.batches.length <= at.number) continue;
-    reading.onRead(message.seq, meta);
     if (meta.number > at.number) {
       const start = positionAt(reading, message.seq, meta);
       const gone = ahead({ ...meta, seq: 0 }, consumer, at);
+      // After JetStream has lost its last messages, new ones have the sequences of those.
+      if (gone.batches > 0 && !isRescanned) {
+        [seq, isRescanned] = [0, true];
+        continue;
+      }
       if (gone.batches > 0) {
         reading.onLost(endingAt(meta.records, gone.records));
         reading.jump(delivered, start);
@@ -103,6 +110,8 @@ export async function* readMessages(reading: Reading): AsyncGenerator<Delivery, 
       const next = fetch(reading, seq, false);
       early = { seq, message: next.then((found) => (found === 'away' ? undefined : found)) };
     }
+    isRescanned = false;
+    reading.onRead(message.seq, meta);
     const batches = message.batches();
     let position = positionAt(reading, message.seq, meta);
     for (const [index, entry] of meta.batches.entries()) {

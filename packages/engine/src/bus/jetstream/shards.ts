@@ -199,7 +199,7 @@ export class Shards {
 
   /** Waits before another attempt: for a moment, or until the connection is open again. */
   async #pause(ms: number): Promise<void> {
-    const over = AbortSignal.timeout(Math.max(1, ms));
+    const over = AbortSignal.timeout(Math.max(1, Math.ceil(ms)));
     if (this.#connected) await sleep(Math.min(ms, RETRY_MS));
     else await this.#reconnects.wait(over);
   }

@@ -1,3 +1,4 @@
+import { cp, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -150,6 +151,31 @@ describe('what JetStream stores', () => {
     expect(ids(await take(bus, 'a', 1))).toEqual([late?.id]);
     expect(await bus.stats('s')).toMatchObject({ batches: 0, lost: { records: 3 } });
   });
+});
+
+test('that has lost its last messages, as after a power failure, delivers new ones', async () => {
+  const own = await startJetStream();
+  onTestFinished(() => own.close());
+  const { bus, again } = await start({ nats: { url: own.url } });
+  await bus.declare('s', ['a', 'slow']);
+  await fill(bus, 5);
+  await own.kill();
+  await cp(own.store, `${own.store}-copy`, { recursive: true });
+  await own.start();
+  await expect.poll(() => bus.check(), { timeout: 20_000 }).not.toBe('disconnected');
+  await fill(bus, 8);
+  await take(bus, 'a', 13);
+  await bus.close();
+  await own.kill();
+  await rm(own.store, { recursive: true });
+  await cp(`${own.store}-copy`, own.store, { recursive: true });
+  await own.start();
+
+  const restored = await again();
+  const sent = await fill(restored, 3);
+  expect(ids(await take(restored, 'a', 3))).toEqual(sent.map(({ id }) => id));
+  expect(ids(await take(restored, 'slow', 8)).slice(5)).toEqual(sent.map(({ id }) => id));
+  expect(await restored.stats('s')).toMatchObject({ batches: 0, lost: { records: 8 } });
 });
 
 describe('several processes', () => {

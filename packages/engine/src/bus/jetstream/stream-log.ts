@@ -220,6 +220,9 @@ export class StreamLog {
     const meta = decodeMeta(last.meta);
     if (!meta) throw new BusError('storage', `The last message of stream ${stream} in JetStream can't be read.`);
     this.#apply(meta, last.seq);
+    const empty = emptyTail();
+    // JetStream has lost messages that were delivered: numbers must not be used again.
+    if (this.tail.number < empty.number) this.#tail = { ...empty, seq: last.seq };
     if (isCheckpoint(meta)) this.#recent.addText(textOf(last));
     else this.#hasIds = meta.number === 0;
   }
