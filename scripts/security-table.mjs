@@ -3,6 +3,7 @@
  * run, both in test/security.
  * - `npm run security-table -- tests.json` first records reports of Vitest's `json` reporter as the
  *   last run.
+ * - `npm run security-table -- add tests.json` adds such reports of some test files to the last run.
  * - `npm run security-table -- run` first makes such a run: every test file that names a row, in
  *   full, in three engines.
  */
@@ -13,12 +14,14 @@ import { ensureWebkit } from './lib/ensure-webkit.mjs';
 import { formatted } from './lib/format.mjs';
 import { cache } from './lib/root.mjs';
 import { run } from './lib/run.mjs';
-import { condense, namedRows, page, readJson, rowsFile, runFile, withTable } from './lib/security-table.mjs';
+import { condense, merge, namedRows, page, readJson, rowsFile, runFile, withTable } from './lib/security-table.mjs';
 
 const words = process.argv.slice(2);
-const reports = words[0] === 'run' ? [await newRun()] : words;
+const isPart = words[0] === 'add';
+const reports = words[0] === 'run' ? [await newRun()] : words.slice(isPart ? 1 : 0);
 if (reports.length > 0) {
-  const json = JSON.stringify(condense(reports.map(readJson)));
+  const made = condense(reports.map(readJson));
+  const json = JSON.stringify(isPart ? merge(readJson(runFile), made) : made);
   writeFileSync(runFile, await formatted(runFile, json));
 }
 writeFileSync(page, withTable(readFileSync(page, 'utf8'), readJson(rowsFile), readJson(runFile)));

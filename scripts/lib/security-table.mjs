@@ -59,6 +59,23 @@ export function condense(reports) {
   return { date, rows: Object.fromEntries(Object.entries(rows).sort(byKey)) };
 }
 
+/**
+ * Adds a run of some test files to the recorded one. What it replaces are the results of these files;
+ * they keep their own date.
+ */
+export function merge(run, part) {
+  const files = new Set(Object.values(part.rows).flatMap((entries) => entries.map(({ file }) => file)));
+  const dated = part.date === run.date ? {} : { date: part.date };
+  const rows = {};
+  for (const id of new Set([...Object.keys(run.rows), ...Object.keys(part.rows)])) {
+    const kept = (run.rows[id] ?? []).filter(({ file }) => !files.has(file));
+    const added = (part.rows[id] ?? []).map((entry) => ({ ...entry, ...dated }));
+    const entries = [...kept, ...added];
+    if (entries.length > 0) rows[id] = entries;
+  }
+  return { date: run.date, rows: Object.fromEntries(Object.entries(rows).sort(byKey)) };
+}
+
 const byKey = ([one], [other]) => (one < other ? -1 : 1);
 
 function entryOf(rows, row, file) {
@@ -136,7 +153,9 @@ function resultOf(entries) {
   const failed = sum('failed') > 0 ? [`**${sum('failed')} failed**`] : [];
   const skipped = sum('skipped') > 0 ? [`${sum('skipped')} skipped`] : [];
   const reasons = unique(entries.flatMap((entry) => entry.reasons));
-  return [[...failed, `${sum('passed')} passed`, ...skipped].join(', '), ...reasons.map(cell)].join('<br>');
+  const dates = unique(entries.flatMap(({ date }) => date ?? []));
+  const dated = dates.length > 0 ? [`in part on ${dates.join(', ')}`] : [];
+  return [[...failed, `${sum('passed')} passed`, ...skipped, ...dated].join(', '), ...reasons.map(cell)].join('<br>');
 }
 
 const unique = (texts) => [...new Set(texts)].sort((one, other) => (one < other ? -1 : 1));

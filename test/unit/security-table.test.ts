@@ -28,6 +28,7 @@ interface Table {
   namedRows(): Map<string, Set<string>>;
   titlesIn(source: string): string[];
   condense(reports: object[]): Run;
+  merge(run: Run, part: Run): Run;
   withTable(markdown: string, rows: Row[], run: Run): string;
 }
 const script = (name: string): string => new URL(`../../scripts/lib/${name}.mjs`, import.meta.url).href;
@@ -145,4 +146,34 @@ test('a run is condensed by row and file and shows failures and reasons for skip
     '| S90 | Nothing \\| leaks. | [x](test/browser/x.test.ts): the first<br>[y](packages/x/src/y.test.ts): both | Chromium, WebKit, Node | **1 failed**, 3 passed, 1 skipped<br>WebKit: it cannot |',
   );
   expect(lines).toContain('| S92 | Later. | no test in the run |  |  |');
+});
+
+test('a part of the tests replaces their results in the recorded run, with its own date', () => {
+  const entry = (file: string, passed: number): Entry => ({
+    file,
+    titles: ['a'],
+    engines: [],
+    passed,
+    failed: 0,
+    skipped: 0,
+    reasons: [],
+  });
+  const recorded = {
+    date: '2026-11-21',
+    rows: { S90: [entry('a.test.ts', 1), entry('b.test.ts', 2)], S91: [entry('b.test.ts', 3)] },
+  };
+  const run = table.merge(recorded, {
+    date: '2026-11-26',
+    rows: { S90: [entry('b.test.ts', 4)], S92: [entry('b.test.ts', 5)] },
+  });
+  const later = { date: '2026-11-26' };
+  expect(run).toEqual({
+    date: '2026-11-21',
+    rows: {
+      S90: [entry('a.test.ts', 1), { ...entry('b.test.ts', 4), ...later }],
+      S92: [{ ...entry('b.test.ts', 5), ...later }],
+    },
+  });
+  const lines = table.withTable(readFileSync(table.page, 'utf8'), [{ id: 'S92', property: 'New.' }], run).split('\n');
+  expect(lines).toContain('| S92 | New. | [b](b.test.ts): a | Node | 5 passed, in part on 2026-11-26 |');
 });
