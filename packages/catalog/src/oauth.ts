@@ -5,8 +5,8 @@
  */
 
 /**
- * URL with `https://`. A `{{/settings/...}}` in it is part of the host name, or the whole origin, and
- * is marked `x-destination`.
+ * URL with `https://`. A `{{/settings/...}}` in it is part of the host name or of the path, or the whole
+ * origin, and is marked `x-destination`.
  */
 export type OAuthTemplate = string;
 /** JSON Pointer into a response. */
@@ -19,8 +19,14 @@ export interface OAuthProvider {
   /** Vendor pages that the definition was built from. */
   documentation: readonly string[];
   authorization_url: OAuthTemplate;
-  /** Also refreshes tokens. */
   token_url: OAuthTemplate;
+  /** Default: `token_url`. */
+  refresh_url?: OAuthTemplate;
+  /**
+   * How the host may end, each with a dot at its beginning, if a setting is the whole origin of an
+   * address: the client's secret is sent to no other host.
+   */
+  suffixes?: readonly string[];
   /** Issuer identifier, if the vendor sends `iss` with the authorization response (RFC 9207). */
   issuer?: string;
   /** Where the client's credentials are sent: the `Authorization` header, or the body. */
@@ -58,9 +64,34 @@ export interface OAuthUse extends Partial<Omit<OAuthProvider, 'name' | 'document
   /** Secret that holds the token: a string that is sent as a bearer token. */
   secret: string;
   scopes: readonly string[];
-  /** Offered only while these settings have these values, besides the `x-when` of the secret. */
-  when?: readonly { path: string; in: readonly string[] }[];
+  /**
+   * Offered only while these settings have these values, besides the `x-when` of the secret. `or_absent`:
+   * or none, for a setting without a default.
+   */
+  when?: readonly { path: string; in: readonly string[]; or_absent?: true }[];
+  /**
+   * `when` names one choice, which is of use with a connected account only: a service without a client
+   * at the vendor does not offer it.
+   */
+  needs_client?: true;
+  /** Tokens of accounts are accepted at another address than `base_url` of `poll`. */
+  site?: OAuthSite;
+}
+
+/** Finds the address for one of the sites that an account has access to. */
+export interface OAuthSite {
+  /** Lists the sites, as a JSON array, in the response to a GET request with the token. */
+  list_url: string;
+  /** Where a site of the list says its address. */
+  match: OAuthPath;
+  /** The address of the site, from settings: `https://{{/settings/domain}}`. */
+  address: string;
+  /** Where a site of the list says its ID. */
+  id: OAuthPath;
+  /** What requests are sent to instead of `base_url`, with `{{site}}` for the ID. */
+  base_url: string;
 }
 
 /** The definition of a type with its provider resolved. */
-export interface OAuthDefinition extends OAuthProvider, Pick<OAuthUse, 'provider' | 'secret' | 'scopes' | 'when'> {}
+export interface OAuthDefinition
+  extends OAuthProvider, Pick<OAuthUse, 'provider' | 'secret' | 'scopes' | 'when' | 'needs_client' | 'site'> {}

@@ -210,6 +210,7 @@ export function createApp(deps: AppDeps): App {
       catalogAnswers: createCatalogResponses({
         catalog,
         supportsTest: (type) => tests.supports(type),
+        hasClient: (type) => settings.oauthClients?.has(type) === true,
         isSetUp: (type) => deps.aws !== undefined || !needsAwsIdentity(type),
         runs: (type) => {
           const { createInput, createOutput, createEnrichment } = connectors(type);

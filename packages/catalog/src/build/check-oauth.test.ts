@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setAt } from '../validate/pointer.js';
 import { compile } from './compile.js';
 import { FILE, goodType, sourcesOf } from './fixture.js';
@@ -10,6 +10,7 @@ const provider = {
   documentation: ['https://acme.example/docs/oauth'],
   authorization_url: '{{/settings/url}}/oauth/authorize',
   token_url: '{{/settings/url}}/oauth/token',
+  suffixes: ['.acme.example'],
   client: 'body',
   parameters: { prompt: 'consent' },
   account: { from: 'url', url: 'https://api.acme.example/me', path: '/login' },
@@ -66,4 +67,72 @@ test('rejects a provider that is incomplete or unused', () => {
     `${PROVIDER}#/client: must be "basic" or "body"`,
   );
   expect(problemsOf(goodType)).toEqual([`${PROVIDER}: no type uses this provider: delete it`]);
+});
+
+test("rejects a type whose settings decide where the client's secret is sent", () => {
+  const { suffixes: _, ...anywhere } = provider;
+  for (const token_url of [
+    provider.token_url,
+    'https://{{/settings/url}}/token',
+    'https://login.{{/settings/url}}/token',
+  ])
+    expect(problemsOf(good, { ...anywhere, authorization_url: 'https://acme.example/auth', token_url })).toEqual([
+      expect.stringContaining("the client's secret is sent to any host that a setting names"),
+    ]);
+  const own = 'https://{{/settings/url}}.acme.example/{{/settings/url}}/token';
+  expect(problemsOf(good, { ...anywhere, authorization_url: own, token_url: own })).toEqual([]);
+});
+
+describe('a choice that needs a client', () => {
+  const { mode } = goodType.config.settings.properties;
+  const { token } = goodType.config.secrets.properties;
+  const when = [{ path: '/settings/mode', in: ['fast'] }];
+  const typeWith = (oauthOf: object, secretOf: object) => ({
+    ...good,
+    oauth: { ...oauth, when, needs_client: true, ...oauthOf },
+    config: {
+      ...good.config,
+      secrets: { properties: { token: { ...token, 'x-when': { path: '/settings/mode', in: ['fast'] }, ...secretOf } } },
+    },
+  });
+
+  test('is one of two ways to sign in, and not the default', () => {
+    expect(mode).toMatchObject({ enum: ['fast', 'safe'], default: 'safe' });
+    expect(problemsOf(typeWith({}, {}))).toEqual([]);
+  });
+
+  test.each([
+    ['no choice', { when: [{ path: '/settings/url', in: ['https://a.acme.example'] }] }, {}, 'needs "when" with one'],
+    ['the default', { when: [{ path: '/settings/mode', in: ['safe'] }] }, {}, 'whose default is another'],
+    [
+      'a secret that is always shown',
+      {},
+      { 'x-when': { path: '/settings/verbose', in: [true] } },
+      'a secret that depends on /settings/mode',
+    ],
+  ])('is rejected with %s', (_what, oauthOf, secretOf, message) => {
+    expect(problemsOf(typeWith(oauthOf, secretOf)).join('\n')).toContain(message);
+  });
+});
+
+test('a site is found by a setting, and has a fixed host', () => {
+  const site = {
+    list_url: 'https://api.acme.example/sites',
+    match: '/url',
+    address: 'https://{{/settings/url}}',
+    id: '/id',
+    base_url: 'https://api.acme.example/{{site}}',
+  };
+  const fixed = {
+    name: 'Acme',
+    documentation: provider.documentation,
+    authorization_url: 'https://acme.example/auth',
+    token_url: 'https://acme.example/token',
+    client: 'body',
+  };
+  expect(problemsOf({ ...good, oauth: { ...oauth, site } }, fixed)).toEqual([]);
+  for (const spoiled of [{ base_url: '{{/settings/url}}/{{site}}' }, { list_url: 'https://{{/settings/url}}/sites' }])
+    expect(problemsOf({ ...good, oauth: { ...oauth, site: { ...site, ...spoiled } } }, fixed)).toContainEqual(
+      expect.stringContaining(`#/oauth/site/${Object.keys(spoiled)[0]}`),
+    );
 });

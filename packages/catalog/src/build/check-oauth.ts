@@ -9,6 +9,9 @@ import { oneOf, type Problem } from './problem.js';
 import type { SourceFile } from './read-sources.js';
 import { fieldsOf } from './walk.js';
 
+/** An address whose host ends with a setting. */
+const ANY_HOST = /^(?:https:\/\/(?:[^/{}]|\{\{[^{}]*\}\})*)?\{\{[^{}]*\}\}\//;
+
 type Providers = ReadonlyMap<string, SourceFile>;
 
 /**
@@ -53,13 +56,16 @@ export function checkOAuth(file: string, data: ConnectorTypeData, providers: Pro
   const secret = fields.find(({ path }) => path === oauth.secret)?.field;
   if (secret?.type !== 'string') add('/secret', 'must name a secret that is a text');
   const settings = new Map(fields.flatMap(({ path, field, secret: isSecret }) => (isSecret ? [] : [[path, field]])));
-  const addressed = new Set(placeholdersOf(oauth));
+  const addresses = addressesOf(oauth);
+  const addressed = new Set(addresses.flatMap(placeholdersIn));
   for (const path of addressed) {
     const field = settings.get(path);
     if (!field) add('', `names ${path}, which is no setting of this type`);
     else if (field['x-destination'] !== true) add('', `signs in where ${path} says: mark that setting "x-destination"`);
   }
   const limited = new Set<string>();
+  if (addresses.some((url) => ANY_HOST.test(url)) && !oauth.suffixes)
+    add('/suffixes', "is missing: otherwise, the client's secret is sent to any host that a setting names");
   for (const [index, { path, in: values }] of (oauth.when ?? []).entries()) {
     const field = settings.get(path);
     if (!field) add(`/when/${String(index)}/path`, `names ${path}, which is no setting of this type`);
@@ -67,14 +73,41 @@ export function checkOAuth(file: string, data: ConnectorTypeData, providers: Pro
       add(`/when/${String(index)}/in`, `has a value that the choice lacks: it has ${oneOf(field.enum)}`);
     limited.add(path);
   }
+  if (oauth.needs_client) checkChoice(oauth, fields, (message) => add('/needs_client', message));
+  // The token is sent to the fixed host of `site` alone.
+  const ofSite = oauth.site ? placeholdersIn(oauth.site.address) : [];
+  for (const path of ofSite)
+    if (!settings.has(path)) add('/site/address', `names ${path}, which is no setting of this type`);
   // Otherwise, the user of a form could have a token of the vendor sent to another host.
   for (const [path, field] of settings)
-    if (field['x-destination'] === true && !addressed.has(path) && !limited.has(path))
+    if (field['x-destination'] === true && !addressed.has(path) && !limited.has(path) && !ofSite.includes(path))
       add('', `would send the vendor's token to where ${path} says: use it in the addresses, or limit it in "when"`);
   return problems;
 }
 
-const placeholdersOf = ({ authorization_url, token_url, account }: OAuthDefinition | OAuthProvider): string[] =>
-  [authorization_url, token_url, account?.from === 'url' ? account.url : ''].flatMap((url) =>
-    [...url.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, path = '']) => path),
-  );
+/** What the choice makes conditional is resolved where it is not offered: see `needs_client`. */
+function checkChoice(
+  { secret, when = [] }: OAuthDefinition,
+  fields: ReturnType<typeof fieldsOf>,
+  complain: (message: string) => void,
+): void {
+  const [choice] = when;
+  const field = fields.find(({ path }) => path === choice?.path)?.field;
+  if (when.length !== 1 || !choice || field?.type !== 'string' || !field.enum || field.default === undefined)
+    return complain('needs "when" with one setting, a choice with a default');
+  if (choice.in.includes(field.default)) complain('is for a choice whose default is another way to sign in');
+  if (field.enum.length !== 2) complain('is for a choice between two ways to sign in');
+  const conditional = fields.filter(({ field: { 'x-when': on } }) => on?.path === choice.path);
+  if (!conditional.some(({ path }) => path === secret)) complain(`is for a secret that depends on ${choice.path}`);
+  if (conditional.some(({ field: { 'x-when': on } }) => on?.and))
+    complain('allows no "and" in what depends on the choice');
+}
+
+const addressesOf = ({ authorization_url, token_url, refresh_url, account }: OAuthProvider): string[] => [
+  authorization_url,
+  token_url,
+  ...(refresh_url === undefined ? [] : [refresh_url]),
+  ...(account?.from === 'url' ? [account.url] : []),
+];
+
+const placeholdersIn = (text: string): string[] => [...text.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, path = '']) => path);

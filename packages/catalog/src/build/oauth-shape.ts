@@ -5,10 +5,13 @@ const line = text(/^[\x20-\x7e]+$/, 'plain text in one line');
 const path = text(/^(?:\/[^/]+)+$/, 'a pointer into the response, like "/access_token"');
 const url = text(
   /^(?:https:\/\/[^\s/?#]+|\{\{\/settings\/\w+\}\})\/[^\s?#]*$/,
-  'an address with https:// and a path, in which "{{/settings/...}}" may be part of the host or all before the path',
+  'an address with https:// and a path, in which "{{/settings/...}}" may be part of the host or the path, or all before the path',
 );
+const fixed = text(/^https:\/\/[^\s/?#{}]+\/[^\s?#{}]+$/, 'an address with https:// and a path');
 
 const optional: Readonly<Record<string, Shape>> = {
+  refresh_url: url,
+  suffixes: list(text(/^\.[a-z0-9.-]+\.[a-z]+$/, 'the end of a host name, like ".acme.com"')),
   issuer: text(/^https:\/\/[^\s?#]+$/, 'the issuer, with https://'),
   body: word('form', 'json'),
   pkce: no,
@@ -48,11 +51,25 @@ export const oauthShape = object(
   },
   {
     when: list(
-      object({
-        path: text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."'),
-        in: list(text(/\S/, 'a text')),
-      }),
+      object(
+        {
+          path: text(/^\/settings\/[^/]+(?:\/[^/]+)*$/, 'the pointer of a setting, "/settings/..."'),
+          in: list(text(/\S/, 'a text')),
+        },
+        { or_absent: yes },
+      ),
     ),
+    needs_client: yes,
+    site: object({
+      list_url: fixed,
+      match: path,
+      address: text(/^https:\/\/\{\{\/settings\/\w+\}\}$/, '"https://" and the setting with the host of the site'),
+      id: path,
+      base_url: text(
+        /^https:\/\/[^\s/?#{}]+\/(?:[^\s?#{}]+\/)?\{\{site\}\}$/,
+        'an address with https:// that ends with "{{site}}"',
+      ),
+    }),
     ...needed,
     ...optional,
   },

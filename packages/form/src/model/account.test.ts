@@ -35,7 +35,7 @@ describe('connecting an account', () => {
 
   it.each([
     ['cancelled', 'Not connected. Try again, or enter a value instead.', false],
-    ['failed', 'Acme could not be connected. Try again.', true],
+    ['failed', 'Acme could not be connected. Check the settings and try again.', true],
     ['expired', 'This took too long. Try again.', true],
   ] as const)('says what happened when it is %s, and can be repeated', async (outcome, note, bad) => {
     const opened = await openAccountForm([outcome], testWindow);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Catalog } from '@connector-frame/catalog';
 import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
 import { textTag } from '../http/etag.js';
+import { withoutAccount } from './without-account.js';
 
 /** A serialized JSON response and its ETag. */
 export interface CachedResponse {
@@ -43,6 +44,8 @@ export interface CatalogResponsesOptions {
   runs: (type: ConnectorTypeData) => boolean;
   /** Returns whether the operator has configured what the type needs. */
   isSetUp: (type: ConnectorTypeData) => boolean;
+  /** Returns whether the operator has registered a client to connect accounts with. */
+  hasClient: (type: ConnectorTypeData) => boolean;
   /** Returns the URL of a type's icon. */
   iconUrl: (typeId: string) => string;
 }
@@ -52,6 +55,7 @@ export function createCatalogResponses({
   supportsTest,
   runs: isImplemented,
   isSetUp,
+  hasClient,
   iconUrl,
 }: CatalogResponsesOptions): CatalogResponses {
   const runs = (type: ConnectorTypeData): boolean => isImplemented(type) && isSetUp(type);
@@ -71,6 +75,7 @@ export function createCatalogResponses({
     // Clients compare the major version.
     version: Number.parseInt(type.version, 10),
   });
+  const fields = (type: ConnectorTypeData) => fieldsOf(hasClient(type) ? type : withoutAccount(type));
   const whole = (type: ConnectorTypeData) => {
     const svg = catalog.icon(type.type_id);
     return {
@@ -135,7 +140,7 @@ function compressible(response: CachedResponse): CachedResponse {
   return { ...response, gzip: () => (gzip ??= Uint8Array.from(gzipSync(response.body, { level: 9 }))) };
 }
 
-const fields = ({ order, config, fixed_destination, oauth }: ConnectorTypeData) => ({
+const fieldsOf = ({ order, config, fixed_destination, oauth }: ConnectorTypeData) => ({
   ...(order ? { order } : {}),
   ...(fixed_destination ? { fixed_destination } : {}),
   ...(oauth ? { oauth: { name: oauth.name, secret: oauth.secret } } : {}),

@@ -2,6 +2,7 @@ import type { OAuthDefinition } from '@connector-frame/catalog/types';
 import { getAt } from '@connector-frame/catalog/validate';
 import type { Egress } from '@connector-frame/engine/egress';
 import * as client from 'openid-client';
+import { fillAddress } from './addresses.js';
 import type { OAuthClient } from './clients.js';
 import type { Grant } from './grant.js';
 import { OAuthProblem, type OAuthProblemCode } from './oauth-problem.js';
@@ -46,12 +47,14 @@ export const newChecks = (): Checks => ({ state: client.randomState(), verifier:
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { definition, redirectUri, egress, now } = options;
   const { client_id: id, client_secret: secret } = options.client;
-  const fill = (template: string): string =>
-    template.replaceAll(/\{\{(\/settings\/[^{}]+)\}\}/g, (_, pointer: string) =>
-      textOf(getAt({ settings: options.settings }, pointer)),
-    );
+  const fill = (template: string): string => {
+    const address = fillAddress(template, options.settings, definition.suffixes);
+    if (address === undefined) throw new OAuthProblem('refused');
+    return address;
+  };
   const authorizationUrl = options.client.authorization_url ?? fill(definition.authorization_url);
   const tokenUrl = options.client.token_url ?? fill(definition.token_url);
+  const refreshUrl = options.client.token_url ?? (definition.refresh_url && fill(definition.refresh_url)) ?? tokenUrl;
   const scopes: Readonly<Record<string, string>> =
     definition.scopes.length > 0
       ? { [definition.scope_parameter ?? 'scope']: definition.scopes.join(definition.scope_separator ?? ' ') }
@@ -60,34 +63,38 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   /** The last response of the token endpoint, for the name of the account. */
   let last: unknown;
 
-  const config = new client.Configuration(
-    {
-      issuer: definition.issuer ?? new URL(authorizationUrl).origin,
-      authorization_endpoint: authorizationUrl,
-      token_endpoint: tokenUrl,
-    },
-    id,
-    undefined,
-    definition.client === 'basic' ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret),
-  );
-  config.timeout = TIMEOUT_SECONDS;
-  // Only an operator can name such an address.
-  if (!tokenUrl.startsWith('https:')) client.allowInsecureRequests(config);
-  config[client.customFetch] = async (url, { method, headers, body, signal }) => {
-    const sent = new Headers(headers);
-    const form = body instanceof URLSearchParams ? body.toString() : textOf(body);
-    const isJson = definition.body === 'json';
-    if (isJson) sent.set('content-type', 'application/json');
-    const response = await egress.fetch(url, {
-      method,
-      headers: sent,
-      body: isJson ? JSON.stringify(Object.fromEntries(new URLSearchParams(form))) : form,
-      maxBytes: MAX_BYTES,
-      ...(signal && { signal }),
-    });
-    last = await response.json().catch(() => undefined);
-    return standardResponse(response.status, last, definition);
+  const configOf = (endpoint: string): client.Configuration => {
+    const config = new client.Configuration(
+      {
+        issuer: definition.issuer ?? new URL(authorizationUrl).origin,
+        authorization_endpoint: authorizationUrl,
+        token_endpoint: endpoint,
+      },
+      id,
+      undefined,
+      definition.client === 'basic' ? basicAuthentication(id, secret) : client.ClientSecretPost(secret),
+    );
+    config.timeout = TIMEOUT_SECONDS;
+    // Only an operator can name such an address.
+    if (!endpoint.startsWith('https:')) client.allowInsecureRequests(config);
+    config[client.customFetch] = async (url, { method, headers, body, signal }) => {
+      const sent = new Headers(headers);
+      const form = body instanceof URLSearchParams ? body.toString() : textOf(body);
+      const isJson = definition.body === 'json';
+      if (isJson) sent.set('content-type', 'application/json');
+      const response = await egress.fetch(url, {
+        method,
+        headers: sent,
+        body: isJson ? JSON.stringify(Object.fromEntries(new URLSearchParams(form))) : form,
+        maxBytes: MAX_BYTES,
+        ...(signal && { signal }),
+      });
+      last = await response.json().catch(() => undefined);
+      return standardResponse(response.status, last, definition);
+    };
+    return config;
   };
+  const config = configOf(tokenUrl);
 
   const toProblem = (cause: unknown): OAuthProblem => new OAuthProblem(codeOf(cause, definition), { cause });
   const grantOf = ({
@@ -135,7 +142,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
     async refresh(refreshToken) {
       try {
-        const grant = grantOf(await client.refreshTokenGrant(config, refreshToken, tokenParameters));
+        const grant = grantOf(await client.refreshTokenGrant(configOf(refreshUrl), refreshToken, tokenParameters));
         // A vendor that does not rotate the refresh token need not repeat it.
         return { refreshToken, ...grant };
       } catch (cause) {
@@ -163,6 +170,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return response.json();
     }
   }
+}
+
+const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+
+/**
+ * Signs token requests in with the `Authorization` header (RFC 6749, section 2.3.1). `ClientSecretBasic` also encodes
+ * `-`, `.` and `_`, which are in the client IDs of many vendors; some of them don't decode it.
+ */
+function basicAuthentication(id: string, secret: string): client.ClientAuth {
+  const value = Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64');
+  return (_server, _client, _body, headers) => headers.set('authorization', `Basic ${value}`);
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -31,6 +31,8 @@ export interface OAuthClient extends Pick<
 }
 
 export interface OAuthClients {
+  /** Returns whether any organization has a client for the type. */
+  has(type: ConnectorTypeData): boolean;
   of(type: ConnectorTypeData, organization: Pick<Organization, 'id' | 'parentId'>): OAuthClient | undefined;
 }
 
@@ -64,16 +66,16 @@ const rank = ({ type_id: type, organizations }: OAuthClientSettings): number =>
 
 /** The client of a type wins over that of its provider, and one for the organization over one for all. */
 export function createOAuthClients(all: readonly OAuthClientSettings[]): OAuthClients {
+  const clientsOf = ({ type_id: typeId, oauth }: ConnectorTypeData): OAuthClientSettings[] =>
+    all.filter(({ type_id: type, provider }) => oauth && (type === typeId || provider === oauth.provider));
   return {
-    of({ type_id: typeId, oauth }, { id, parentId }) {
+    has: (type) => clientsOf(type).length > 0,
+
+    of(type, { id, parentId }) {
       const isFor = (organizations: readonly string[]): boolean =>
         organizations.includes(id) || (parentId !== null && organizations.includes(parentId));
-      const [best] = all
-        .filter(({ type_id: type, provider, organizations }) =>
-          Boolean(
-            oauth && (type === typeId || provider === oauth.provider) && (!organizations || isFor(organizations)),
-          ),
-        )
+      const [best] = clientsOf(type)
+        .filter(({ organizations }) => !organizations || isFor(organizations))
         .sort((one, other) => rank(other) - rank(one));
       return best && { ...best, redirect: best.type_id ?? best.provider ?? '' };
     },

@@ -139,7 +139,7 @@ const testStored = (id: string) =>
 const read = async (id: string) => (await service.call('GET', `/v1/${acme.team}/inputs/${id}`, { key: acme.key })).body;
 
 describe('connecting an account', () => {
-  it('stores the tokens as a secret of the connector, and shows them to nobody', async () => {
+  it('stores the tokens as a secret of the connector, and shows them to nobody (S44)', async () => {
     const started = await start();
     const { leaves = '', headers } = await browser.get(local(started.url), FORM);
     const { origin, searchParams } = new URL(leaves);
@@ -193,6 +193,20 @@ describe('connecting an account', () => {
     expect((await service.call('POST', `/v1/oauth/${TYPE}/${acme.team}`, { session: other, body })).status).toBe(403);
   });
 
+  it('is offered for an address that is left empty, if the vendor is there by default', async () => {
+    const type = 'hubspot-audit-logs';
+    const oauthClients = createOAuthClients([{ provider: 'hubspot', client_id: 'a', client_secret: 'b' }]);
+    const { database, master, clock } = service;
+    const hubspot = await createTestService({ database, master, clock, settings: { oauthClients } });
+    const startAt = async (settings: object) => {
+      const body = { kind: 'input', settings };
+      return (await hubspot.call('POST', `/v1/oauth/${type}/${acme.team}`, { session, body })).status;
+    };
+    expect(await startAt({})).toBe(200);
+    expect(await startAt({ url: 'https://api.hubapi.com' })).toBe(200);
+    expect(await startAt({ url: 'https://evil.example' })).toBe(404);
+  });
+
   it('ends without an account when the customer refuses, and stays pending when the window is closed', async () => {
     const refused = await start();
     const { leaves = '' } = await browser.get(local(refused.url), FORM);
@@ -211,7 +225,7 @@ describe('connecting an account', () => {
 });
 
 describe('attacks on the consent', () => {
-  it('serves it to no other session, not even with its ID', async () => {
+  it('serves it to no other session, not even with its ID (S39)', async () => {
     const started = await connect();
     const other = await service.session(acme);
     expect(await statusOf(started, other)).toBe(404);
@@ -233,7 +247,7 @@ describe('attacks on the consent', () => {
     expect((await save(started)).status).toBe(200);
   });
 
-  it('opens a window once, and only for the form', async () => {
+  it('opens a window once, and only for the form (S40)', async () => {
     const started = await start();
     for (const site of ['cross-site', 'same-site', 'none', undefined]) {
       const page = await browser.get(local(started.url), site === undefined ? {} : { 'sec-fetch-site': site });
@@ -245,7 +259,7 @@ describe('attacks on the consent', () => {
     expect([forged.status, forged.leaves]).toEqual([400, undefined]);
   });
 
-  it('redeems nothing in a browser that did not start, and then still in the one that did', async () => {
+  it('redeems nothing in a browser that did not start, and then still in the one that did (S39)', async () => {
     const started = await start();
     const back = local(await signIn(started));
     const stranger = pageClient(service);
@@ -257,7 +271,7 @@ describe('attacks on the consent', () => {
     expect(await statusOf(started)).toMatchObject({ status: 'connected' });
   });
 
-  it('redeems a response once', async () => {
+  it('redeems a response once (S39)', async () => {
     const started = await start();
     const back = local(await signIn(started));
     const cookies = new Map(browser.cookies);
@@ -268,7 +282,7 @@ describe('attacks on the consent', () => {
     expect(await statusOf(started)).toMatchObject({ status: 'connected' });
   });
 
-  it('does not accept the code of another sign-in: PKCE binds it', async () => {
+  it('does not accept the code of another sign-in: PKCE binds it (S41)', async () => {
     const attacker = pageClient(service);
     const theirs = new URL(await signIn(await start(), attacker, 'mallory'));
     const started = await start();
@@ -278,7 +292,7 @@ describe('attacks on the consent', () => {
     expect(await statusOf(started)).toEqual({ status: 'failed' });
   });
 
-  it('does not accept a response at the address of another vendor', async () => {
+  it('does not accept a response at the address of another vendor (S41)', async () => {
     const started = await start();
     const back = local(await signIn(started));
     expect((await browser.get(back.replace('/github/', '/gitlab/'))).html).toContain('Not connected');
@@ -294,7 +308,7 @@ describe('attacks on the consent', () => {
     expect(tokenRequests).toEqual([]);
   });
 
-  it('does not send the tokens to another destination than the one that the account was connected for', async () => {
+  it('does not send the tokens to another destination than the one that the account was connected for (S42)', async () => {
     const clients = createOAuthClients([{ provider: 'zendesk', client_id: 'a', client_secret: 'b' }]);
     const zendesk = await createTestService({
       database: service.database,
@@ -329,6 +343,34 @@ describe('attacks on the consent', () => {
     expect((await saveAt('acme')).status).toBe(200);
     const notConnectable = { kind: 'input', settings: { ...settings, auth_type: 'api_auth', email_address: 'a@b.c' } };
     expect((await zendesk.call('POST', path, { session, body: notConnectable })).status).toBe(404);
+  });
+
+  it("sends the secret of the operator's client to no host that a customer names (S43)", async () => {
+    const addresses: readonly [type: string, settings: object, path: string][] = [
+      ['zendesk-audit-logs', { auth_type: 'oauth', sub_domain: 'evil.example/' }, '/settings/sub_domain'],
+      ['zendesk-audit-logs', { auth_type: 'oauth', sub_domain: 'evil.example#' }, '/settings/sub_domain'],
+      ['zendesk-audit-logs', { auth_type: 'oauth' }, '/settings/sub_domain'],
+      ['microsoft-entra-id', { sign_in: 'account', tenant_id: '../../evil' }, '/settings/tenant_id'],
+      ...['https://evil.example', 'https://acme.my.salesforce.com.evil.example', 'https://a.my.salesforce.com:81'].map(
+        (domain_url) => ['salesforce-users', { sign_in: 'account', domain_url }, '/settings/domain_url'] as const,
+      ),
+    ];
+    const oauthClients = createOAuthClients(
+      addresses.map(([type_id]) => ({ type_id, client_id: 'a', client_secret: 'b' })),
+    );
+    const { database, master, clock } = service;
+    const other = await createTestService({ database, master, clock, settings: { oauthClients } });
+    for (const [type, settings, path] of addresses) {
+      const body = { kind: 'input', settings };
+      const started = await other.call('POST', `/v1/oauth/${type}/${acme.team}`, { session, body });
+      const { error_type: code, additional_details: details } = started.body;
+      expect([settings, started.status, code, details?.issues]).toEqual([
+        settings,
+        400,
+        'invalid_config',
+        [expect.objectContaining({ path })],
+      ]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ConnectorTypeData } from '@connector-frame/catalog/types';
-import { effectiveConfig, getAt } from '@connector-frame/catalog/validate';
+import type { ConnectorTypeData, OAuthDefinition } from '@connector-frame/catalog/types';
+import { effectiveConfig, getAt, validateConfig } from '@connector-frame/catalog/validate';
 import type { Logger } from 'pino';
 import { ApiError } from '../api-error.js';
 import type { Session } from '../auth/session-tokens.js';
@@ -9,6 +9,7 @@ import { createDestination, type Destination } from '../secrets/destination.js';
 import type { Vault } from '../secrets/vault.js';
 import type { Consent, Consents as Rows } from '../store/consents.js';
 import type { Organization } from '../store/store.js';
+import { addressSettings, fillAddress } from './addresses.js';
 import type { Checks } from './authorization-server.js';
 import type { AuthorizationServers, Offer } from './authorization-servers.js';
 import { sealable } from './grant.js';
@@ -37,7 +38,8 @@ export interface ConsentService {
   /**
    * Starts a consent for these settings.
    * @returns its id, and `state` for the window that the form opens
-   * @throws ApiError 404 if no account can be connected with them
+   * @throws ApiError 404 if no account can be connected with them, 400 `invalid_config` if a setting that
+   *   is part of the vendor's address is not valid
    */
   start(
     type: ConnectorTypeData,
@@ -115,10 +117,12 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
     async start(type, given, { session, organization }) {
       const { settings } = effectiveConfig(type.config, given);
       const offer = servers.of(type, organization);
-      const isOffered = offer?.oauth.when?.every(({ path, in: values }) =>
-        values.some((value) => value === getAt({ settings }, path)),
-      );
+      const isOffered = offer?.oauth.when?.every(({ path, in: values, or_absent: orAbsent }) => {
+        const value: unknown = getAt({ settings }, path);
+        return value === undefined ? orAbsent === true : values.some((one) => one === value);
+      });
       if (!offer || isOffered === false) throw new ApiError(404, 'not_found', NOT_OFFERED);
+      checkAddresses(type, offer.oauth, settings);
       const { newChecks } = await import('./authorization-server.js');
       const checks = newChecks();
       const id = randomBytes(32).toString('base64url');
@@ -206,6 +210,20 @@ export function createConsentService(options: ConsentServiceOptions): ConsentSer
       return key === name && timingSafeEqual(digest(value), expected);
     });
   }
+}
+
+/** Otherwise, a customer could have the secret of the operator's client sent to another host. */
+function checkAddresses(type: ConnectorTypeData, oauth: OAuthDefinition, settings: Record<string, unknown>): void {
+  const needed = addressSettings(oauth);
+  const issues = validateConfig(type.config, { settings, secrets: {} }).filter(({ path }) => needed.includes(path));
+  const [first] = needed;
+  if (issues.length === 0 && first !== undefined) {
+    const urls = [oauth.authorization_url, oauth.token_url, oauth.refresh_url ?? oauth.token_url];
+    if (urls.some((url) => fillAddress(url, settings, oauth.suffixes) === undefined))
+      issues.push({ path: first, code: 'pattern', message: 'No account can be connected at this address.' });
+  }
+  if (issues.length > 0)
+    throw new ApiError(400, 'invalid_config', 'Some fields are not valid.', { details: { issues } });
 }
 
 const NOT_OFFERED = 'No account can be connected with these settings. Enter the secret instead.';

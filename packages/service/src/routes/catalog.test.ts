@@ -5,8 +5,10 @@ import { typeOf } from '../../../../test/support/connectors.js';
 import { anyDatabase } from '../../../../test/support/databases.js';
 import { createTestService, PUBLIC_URL, type Tenant, type TestService } from '../../../../test/support/service.js';
 import { connectors, needsAwsIdentity } from '@connector-frame/connectors';
+import { createOAuthClients } from '../oauth/clients.js';
 
 const databases = anyDatabase();
+const readBox = async (by: TestService) => (await by.call('GET', '/v1/inputs/box-users', { key: acme.key })).body;
 let service: TestService;
 let acme: Tenant;
 
@@ -91,6 +93,25 @@ describe('the catalog', () => {
     expect(decodeURIComponent(body.icon)).toBe(`data:image/svg+xml,${loadCatalog().icon('okta-systemlog')}`);
     // The poll definition is internal and not part of the response.
     expect(body).not.toHaveProperty('poll');
+  });
+
+  it('offers an account as a way to sign in only if the operator has a client to connect it with', async () => {
+    const oauthClients = createOAuthClients([
+      { provider: 'box', client_id: 'a', client_secret: 'b', organizations: ['another'] },
+    ]);
+    const { database, master } = service;
+    const other = await createTestService({ database, master, settings: { oauthClients } });
+    const type = typeOf('input', 'box-users');
+    const offered = await readBox(other);
+    expect(offered).toMatchObject({ config: type.config, order: type.order });
+    expect(offered.oauth).toEqual({ name: 'Box', secret: '/secrets/account' });
+
+    const { config, order, oauth } = await readBox(service);
+    expect(oauth).toBeUndefined();
+    expect(config.secrets.required).toEqual(['client_id', 'client_secret', 'enterprise_id']);
+    expect(Object.keys(config.settings.properties)).toEqual(['cron', 'filter_term', 'use_synthetic_data']);
+    expect(order).toEqual(type.order?.filter((path) => path !== '/settings/sign_in' && path !== '/secrets/account'));
+    expect(JSON.stringify(config)).not.toContain('sign_in');
   });
 
   it('returns null as the icon of a type without one', async () => {

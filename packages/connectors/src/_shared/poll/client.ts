@@ -93,9 +93,7 @@ export class PollClient {
       ...(address !== undefined && { address }),
       ...(credential !== undefined && { credential }),
     };
-    const authenticate = connected
-      ? () => connected
-      : method && ((given: Credentials) => createAuthentication(method, given));
+    const authenticate = connected ?? (method && ((given: Credentials) => createAuthentication(method, given)));
     if (!authenticate) throw new PollError(failed('invalid_config', 'Choose how to sign in.'), 'permanent');
     this.values = { settings: config.settings, named: namedValues(poll, config) };
     this.#base = readAddress(poll.base_url, this.values, this.subject);
