@@ -153,7 +153,8 @@ describe('the chart', () => {
     const free = schema.properties.env.propertyNames.anyOf[0].enum;
     expect(schema.properties.secret.properties.keys.items.enum).toEqual([...SECRET_VARIABLES]);
     const image = Object.keys(imageSettings().env).filter((name) => name !== 'NODE_ENV');
-    // Other programs or another form would need another image.
+    // A new variable belongs in `env` of values.schema.json, or in `secret` if it is one. Other programs
+    // or another form would need another image.
     const known = new Set([...set, ...free, ...SECRET_VARIABLES, ...image, 'FORM_DIR', 'POSTGRES_PREVIOUS']);
     expect([...known].toSorted()).toEqual(variables.toSorted());
   });
