@@ -80,7 +80,7 @@ async function openWindow(name: string): Promise<Page> {
   return window;
 }
 
-test('a customer connects an account by keyboard at 320 px, and the page learns nothing but that it was saved', async () => {
+test('a customer connects an account by keyboard at 320 px, and the page learns nothing but that it was saved (S44)', async () => {
   const window = await openWindow('Connect with Linear');
   await window.getByPlaceholder('Enter any login').fill('octocat');
   await window.getByPlaceholder('and password').fill('any');
