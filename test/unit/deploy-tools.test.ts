@@ -69,10 +69,9 @@ it.runIf(long)('the library of Docker Compose (Go) reads compose.yaml as the oth
       ),
     );
   }
-  // It checks that what services refer to exists.
   const broken = join(folder, 'broken.yaml');
-  await writeFile(broken, textOf(file).replace('  master-key: {', '  other-key: {'));
-  await expect(read(broken)).rejects.toThrow('undefined secret master-key');
+  await writeFile(broken, textOf(file).replace("    user: '999:999'", "    usr: '999:999'"));
+  await expect(read(broken)).rejects.toThrow('services.database.usr');
 });
 
 describe.runIf(long)('Helm (Go)', () => {
