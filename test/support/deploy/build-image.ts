@@ -43,9 +43,9 @@ export async function buildImage(folder: string): Promise<Image> {
   const stages = instructionsOf(join(deploy, 'Dockerfile'));
   const command = stages.find(({ name }) => name === 'RUN')?.words ?? '';
   const app = join(folder, 'app');
-  const env = { ...process.env, PATH: `${join(node, 'bin')}:${process.env['PATH']}` };
+  const env: NodeJS.ProcessEnv = { ...process.env, PATH: `${join(node, 'bin')}:${process.env['PATH']}` };
   // A new clone has no caches, and no settings of these tests.
-  for (const name of Object.keys(env)) if (/^(?:VITEST|npm_|NODE_ENV)/.test(name)) delete env[name as keyof typeof env];
+  for (const name of Object.keys(env)) if (/^(?:VITEST|npm_|NODE_ENV)/.test(name)) delete env[name];
   await run('sh', ['-c', command.replaceAll('/app', app)], { cwd: source, env, maxBuffer: 2 ** 28 });
   return { folder: app, node, place: folder, settings };
 }

@@ -352,7 +352,11 @@ describe('attacks on the consent', () => {
       ['zendesk-audit-logs', { auth_type: 'oauth' }, '/settings/sub_domain'],
       ['microsoft-entra-id', { sign_in: 'account', tenant_id: '../../evil' }, '/settings/tenant_id'],
       ...['https://evil.example', 'https://acme.my.salesforce.com.evil.example', 'https://a.my.salesforce.com:81'].map(
-        (domain_url) => ['salesforce-users', { sign_in: 'account', domain_url }, '/settings/domain_url'] as const,
+        (domain_url): [type: string, settings: object, path: string] => [
+          'salesforce-users',
+          { sign_in: 'account', domain_url },
+          '/settings/domain_url',
+        ],
       ),
     ];
     const oauthClients = createOAuthClients(
