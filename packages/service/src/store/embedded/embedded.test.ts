@@ -158,6 +158,11 @@ it('closes while its server is being restarted', async () => {
   expect(await content(folder)).toEqual(['postgres']);
 });
 
+// Its column `sequence` is an identity.
+const auditLog = (id: string): string =>
+  `insert into audit_logs (id, organization_id, occurred_at, request_id, action, resource_type, resource_id, actor, pipeline_ids)
+   values ('${id}', 'org-1', now(), 'r', 'insert', 'role', 'r', '{}', '{}')`;
+
 describe('a folder of PGlite', () => {
   const organization = `insert into organizations (id, name, allowed_origins, created_at, updated_at)
     values ('org-1', 'Zoë ''x'' \\n 漢', '{https://a.example}', '2026-01-02T03:04:05.678901Z', now())`;
@@ -170,6 +175,8 @@ describe('a folder of PGlite', () => {
       await run(organization);
       await run(`insert into data_keys (id, organization_id, master_key_id, wrapped, created_at)
         values ('key-1', 'org-1', 'master', '\\x00ff27', now())`);
+      for (const id of ['log-1', 'log-2']) await run(auditLog(id));
+      await run(`delete from audit_logs where id = 'log-1'`);
     });
     await database.close();
   }
@@ -185,7 +192,12 @@ describe('a folder of PGlite', () => {
     expect(moved).toBe(`Zoë 'x' \\n 漢|2026-01-02 03:04:05.679|00ff27`);
     expect(await content(folder)).toEqual(['db-pglite', 'postgres']);
     expect(lines.join('')).toContain('db-pglite');
-    expect(await ask(await open(), row)).toBe(moved);
+    const database = await open();
+    expect(await ask(database, row)).toBe(moved);
+    await database.script((run) => run(auditLog('log-3')));
+    expect(await ask(database, `select string_agg(id || ' ' || sequence, ', ' order by id) from audit_logs`)).toBe(
+      'log-2 2, log-3 3',
+    );
   });
 
   it.runIf(long)('is copied again if a kill interrupted the copy, and not if it was complete', async () => {
