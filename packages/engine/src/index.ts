@@ -60,7 +60,7 @@ export { mergeBatches } from './records/merged-batch.js';
 export { splitLines, type BatchLimits, type BatchSource, type Split } from './records/split.js';
 export type { ActivityRecords } from './connector-api/activity-records.js';
 export type { AlertRecord, AlertRecords } from './connector-api/alert-records.js';
-export { replaceFile } from './files/durable.js';
+export { replaceFile, syncFolder } from './files/durable.js';
 export { systemClock, type Clock } from './connector-api/clock.js';
 export type { Amount, LetterCounts, NodeCounts } from './pipeline/counters.js';
 export {

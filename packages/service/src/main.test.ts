@@ -52,6 +52,18 @@ async function organizationOf(service: ServiceProcess): Promise<string> {
   return key.organization_id;
 }
 
+const stringContaining = (text: string): unknown => expect.stringContaining(text);
+
+/** Runs a command that fails, and returns its exit code and what it printed to standard error. */
+function failureOf(words: readonly string[], variables: Record<string, string>): { status: unknown; stderr: unknown } {
+  try {
+    return { status: 0, stderr: runService(words, variables) };
+  } catch (error) {
+    if (!(error instanceof Error && 'status' in error && 'stderr' in error)) throw error;
+    return { status: error.status, stderr: error.stderr };
+  }
+}
+
 const okta = (token: string) => ({
   name: token,
   type: 'okta-systemlog',
@@ -301,6 +313,17 @@ describe('the process', () => {
     expect(teams.organizations.map(({ id }) => id)).toEqual([made.teams['Acme']]);
     service.kill('SIGTERM');
     expect(await service.exited).toBe(0);
+
+    // Standard output has only the summary, progress goes to standard error.
+    const file = join(folder, 'export.gz');
+    const summary: { rows: number; master_key_ids: string[] } = JSON.parse(runService(['export', file], { DATA_DIR }));
+    expect(summary.rows).toBeGreaterThan(0);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const other = join(folder, 'other');
+    const [keyId = ''] = summary.master_key_ids;
+    expect(failureOf(['import', file], { DATA_DIR: other })).toEqual({ status: 1, stderr: stringContaining(keyId) });
+    await expect(stat(other)).rejects.toThrow('ENOENT');
+    expect(failureOf(['export'], { DATA_DIR })).toEqual({ status: 2, stderr: stringContaining('Usage:') });
   });
 
   it.skipIf(process.getuid?.() !== 0)('prints only the key to standard output, also with a warning', () => {

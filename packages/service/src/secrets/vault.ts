@@ -114,15 +114,16 @@ const MAX_CACHED_KEYS = 10_000;
 
 /**
  * Compares the master key with the database before anything is written.
+ * @param place what the secrets are in, for the error
  * @throws MasterKeyError when the database requires another key
  */
-export function checkMasterKey(requiredIds: readonly string[], keys: MasterKeys): void {
+export function checkMasterKey(requiredIds: readonly string[], keys: MasterKeys, place = 'this database'): void {
   const known = [keys.current?.id, keys.previous?.id];
   const missing = requiredIds.filter((id) => !known.includes(id));
   if (missing.length > 0) {
     const given = keys.current ? `MASTER_KEY is key ${keys.current.id}` : 'MASTER_KEY is not set';
     throw new MasterKeyError(
-      `The secrets in this database require master key ${missing.join(' and ')}; ${given}. Set MASTER_KEY to the key with that id. To rotate keys, set MASTER_KEY_PREVIOUS to it.`,
+      `The secrets in ${place} require master key ${missing.join(' and ')}; ${given}. Set MASTER_KEY to the key with that id. To rotate keys, set MASTER_KEY_PREVIOUS to it.`,
     );
   }
 }

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { postgresDatabase, type Database } from './database.js';
+import { postgresDatabase, type Database, type DatabaseTimeouts } from './database.js';
 import { NAMES, openEmbeddedPostgres, type Predecessor } from './embedded/open-embedded.js';
-import { lockFolder } from './folder-lock.js';
+import { lockFolder, type LockMessages } from './folder-lock.js';
 import { protectFolder } from './private-folder.js';
 
 /** Where the database is. */
@@ -15,6 +15,10 @@ export interface DatabasePlace {
   folder: string;
   /** Programs of the PostgreSQL that wrote the embedded database, if it is an older one. */
   previousPostgres?: string | undefined;
+  /** Time limits of connections. Default: those of `postgresDatabase`. */
+  timeouts?: DatabaseTimeouts | undefined;
+  /** Wording of the error if another process has the folder. */
+  lockMessages?: LockMessages | undefined;
 }
 
 /** Folder of PGlite, the embedded database of earlier releases. */
@@ -27,18 +31,21 @@ const PGLITE = 'db';
  * @throws FolderNotPrivateError when other users can read it, and that can't be changed
  * @throws EmbeddedPostgresError when PostgreSQL can't read the folder
  */
-export async function openDatabase({ url, folder, previousPostgres }: DatabasePlace, log: Logger): Promise<Database> {
+export async function openDatabase(place: DatabasePlace, log: Logger): Promise<Database> {
+  const { url, folder, previousPostgres, timeouts, lockMessages } = place;
   if (url !== undefined) {
-    return postgresDatabase({ connectionString: url }, (error) =>
-      log.warn({ name: error.name }, 'idle database connection lost'),
+    return postgresDatabase(
+      { connectionString: url },
+      (error) => log.warn({ name: error.name }, 'idle database connection lost'),
+      timeouts,
     );
   }
   protectFolder(folder, isOfDatabase);
-  const lock = await lockFolder(folder);
+  const lock = await lockFolder(folder, lockMessages);
   try {
     const predecessor = existsSync(join(folder, PGLITE)) ? pgliteIn(folder, log) : undefined;
     const database =
-      (await openEmbeddedPostgres({ folder, previous: previousPostgres, predecessor, log })) ??
+      (await openEmbeddedPostgres({ folder, previous: previousPostgres, predecessor, timeouts, log })) ??
       (await openPglite(folder));
     return {
       ...database,
@@ -52,6 +59,10 @@ export async function openDatabase({ url, folder, previousPostgres }: DatabasePl
     throw error;
   }
 }
+
+/** Returns whether a folder contains an embedded database. */
+export const hasEmbeddedDatabase = (folder: string): boolean =>
+  [NAMES.data, PGLITE].some((name) => existsSync(join(folder, name)));
 
 function pgliteIn(folder: string, log: Logger): Predecessor {
   return {

@@ -6,7 +6,7 @@ import { isRecord, replaceFile, type Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import type { EngineLeases, HeldLease } from '../../store/engine-leases.js';
 import type { EngineState } from '../../store/engine-state.js';
-import { lockFolder } from '../../store/folder-lock.js';
+import { lockFolder, type LockMessages } from '../../store/folder-lock.js';
 import { isErrno } from '../../is-errno.js';
 
 /**
@@ -37,7 +37,10 @@ export interface EngineLease {
   release(): Promise<void>;
 }
 
-const DATABASE = 'meta:database/';
+/** Row of the name of the database. */
+export const DATABASE_KEY = 'meta:database/';
+/** File in the engine's folder with its name and that of its database. */
+const IDENTITY = 'engine.json';
 /**
  * Lease TTL in milliseconds. After this time, a process with another folder can take over from one
  * that was killed.
@@ -58,18 +61,22 @@ export interface EngineLeaseOptions {
   leases: EngineLeases;
   clock: Clock;
   log: Logger;
+  /** Wording of the error if another process has the folder. */
+  lockMessages?: LockMessages;
 }
+
+const ENGINE_FOLDER: LockMessages = {
+  what: 'The folder of the engine',
+  advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
+};
 
 /**
  * Acquires a folder and a database for this process, and holds them until `release`.
  * @throws FolderInUseError, EngineInUseError
  */
 export async function acquireEngineLease(options: EngineLeaseOptions): Promise<EngineLease> {
-  const { folder, state, leases } = options;
-  const lock = await lockFolder(folder, {
-    what: 'The folder of the engine',
-    advice: 'Stop it first, choose another DATA_DIR, or set ENGINE=off for a replica that runs no pipelines.',
-  });
+  const { folder, state, leases, lockMessages = ENGINE_FOLDER } = options;
+  const lock = await lockFolder(folder, lockMessages);
   try {
     const { holder, database } = await identify(folder, state);
     const requestedAt = performance.now();
@@ -164,11 +171,10 @@ class Heartbeat {
  */
 async function identify(folder: string, state: EngineState): Promise<Pick<EngineLease, 'holder' | 'database'>> {
   const database = await databaseName(state);
-  const path = join(folder, 'engine.json');
-  const known = await readIdentity(path);
+  const known = await readEngineIdentity(folder);
   if (!known) {
     const holder = `${hostname().replaceAll(/[^\w.-]/g, '')}-${randomUUID()}`;
-    await replaceFile(path, JSON.stringify({ engine: holder, database }));
+    await writeEngineIdentity(folder, { engine: holder, database });
     return { holder, database };
   }
   if (known.database === database) return { holder: known.engine, database };
@@ -177,7 +183,21 @@ async function identify(folder: string, state: EngineState): Promise<Pick<Engine
   );
 }
 
-async function readIdentity(path: string): Promise<{ engine: string; database: string } | undefined> {
+/** Name of the engine of a folder, and of the database that its buffers belong to. */
+export interface EngineIdentity {
+  engine: string;
+  database: string;
+}
+
+export const writeEngineIdentity = (folder: string, { engine, database }: EngineIdentity): Promise<void> =>
+  replaceFile(join(folder, IDENTITY), JSON.stringify({ engine, database }));
+
+/**
+ * Returns `undefined` for a folder that no engine has used.
+ * @throws EngineInUseError when the file is not valid
+ */
+export async function readEngineIdentity(folder: string): Promise<EngineIdentity | undefined> {
+  const path = join(folder, IDENTITY);
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
@@ -192,8 +212,8 @@ async function readIdentity(path: string): Promise<{ engine: string; database: s
 }
 
 async function databaseName(state: EngineState): Promise<string> {
-  await state.compareAndSet(DATABASE, 0, randomUUID());
-  const stored = await state.get(DATABASE);
+  await state.compareAndSet(DATABASE_KEY, 0, randomUUID());
+  const stored = await state.get(DATABASE_KEY);
   return typeof stored?.value === 'string' ? stored.value : '';
 }
 

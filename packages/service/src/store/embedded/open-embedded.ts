@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { postgresDatabase, type Database } from '../database.js';
+import { postgresDatabase, type Database, type DatabaseTimeouts } from '../database.js';
 import { giveTo, launchFor, type Launch } from './account.js';
 import { binariesIn, findBinaries, libraryEnvironment, majorOf, type Binaries } from './binaries.js';
 import { copyDatabase } from './copy-database.js';
@@ -39,6 +39,8 @@ interface EmbeddedOptions {
   /** Folder with `bin` and `lib` of the PostgreSQL that wrote the data, for a new major version. */
   previous?: string | undefined;
   predecessor?: Predecessor | undefined;
+  /** Time limits of connections. Default: those of `postgresDatabase`. */
+  timeouts?: DatabaseTimeouts | undefined;
   log: Logger;
 }
 
@@ -72,7 +74,7 @@ export async function openEmbeddedPostgres(options: EmbeddedOptions): Promise<Da
   const place: ServerPlace = { binaries, launch, environment, data, sockets: sockets.path, onLine };
   try {
     await prepare(options, place);
-    const database = await supervise(place, log);
+    const database = await supervise(place, options.timeouts, log);
     return {
       ...database,
       async close() {
@@ -181,7 +183,7 @@ async function moveInto(folder: string, draft: string, data: string): Promise<vo
   }
 }
 
-async function supervise(place: ServerPlace, log: Logger): Promise<Database> {
+async function supervise(place: ServerPlace, timeouts: DatabaseTimeouts | undefined, log: Logger): Promise<Database> {
   let server = await startPostgres(place);
   const closing = new AbortController();
   const watch = async (): Promise<void> => {
@@ -203,8 +205,10 @@ async function supervise(place: ServerPlace, log: Logger): Promise<Database> {
     }
   };
   const watching = watch();
-  const { pool, ...database } = postgresDatabase({ host: place.sockets, user: USER, database: 'postgres' }, (error) =>
-    log.warn({ name: error.name }, 'idle database connection lost'),
+  const { pool, ...database } = postgresDatabase(
+    { host: place.sockets, user: USER, database: 'postgres' },
+    (error) => log.warn({ name: error.name }, 'idle database connection lost'),
+    timeouts,
   );
   return {
     ...database,
