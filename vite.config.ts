@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig, type UserConfig } from 'vite';
 import { compress } from './scripts/vite/compress.js';
 import { inlineFiles } from './scripts/vite/inline-files.js';
+import { lazyScript } from './scripts/vite/lazy-script.js';
 import { licenses } from './scripts/vite/licenses.js';
 import { minifyCss } from './scripts/vite/minify-css.js';
 import { singleFileComponents } from './scripts/vite/single-file-components.js';
@@ -23,6 +24,7 @@ function form(): UserConfig {
     plugins: [
       stripIndentation(path('packages/form/src/view/')),
       inlineFiles(path('packages/form'), conditions),
+      lazyScript('extras', path('packages/form/src/extras.ts'), conditions),
       // Nearly all of the script runs on load. This hint makes Chromium compile it during the
       // download instead of compiling each function on first use.
       compress('//# allFunctionsCalledOnLoad'),

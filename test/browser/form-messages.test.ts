@@ -143,6 +143,8 @@ type FrameState = Extract<
   | 'the page speaks another version of the protocol'
   | 'the page names another service'
   | 'a style sheet of the page cannot be loaded'
+  | 'a role is set up at AWS'
+  | 'a key pair is created'
 >;
 
 const drivers: Record<Exclude<PageState, FrameState>, () => Promise<string[]>> = {
@@ -358,6 +360,33 @@ describe('a form in its frame, when', () => {
     'a style sheet of the page cannot be loaded': async (logged) => {
       await mount(page, world, { stylesheets: [`${world.host}/missing.css`] });
       return toldOf('stylesheet_failed', logged);
+    },
+    'a role is set up at AWS': async () => {
+      const trust = { external_id: 'id', account_id: '1', trust_policy: {}, partition: 'aws', role_template: {} };
+      const uploaded = { ...trust, role_template_url: 'https://acme.s3.amazonaws.com/role.json' };
+      const all: string[] = [];
+      for (const json of [{ ...trust, account_id: null }, uploaded, { ...trust, role_template_url: null }]) {
+        await page.route('**/v1/*/aws', (route) => route.fulfill({ json }));
+        await page.goto(world.host);
+        await mount(page, world, { typeId: 's3' });
+        const form = page.frameLocator('iframe');
+        await form.getByText('Create the role in AWS').click();
+        await form.getByText(json.account_id === null ? /^This service/ : 'Trust policy').waitFor();
+        if (json.account_id !== null) await form.getByRole('button', { name: 'Copy: External ID' }).click();
+        all.push(...((await page.frames()[1]?.evaluate(collect)) ?? []));
+        // The template separates values by commas.
+        await form.getByLabel('Bucket').fill('a,b');
+        all.push(...((await page.frames()[1]?.evaluate(collect)) ?? []));
+      }
+      return all;
+    },
+    'a key pair is created': async () => {
+      await mount(page, world, { typeId: 'snowflake' });
+      const form = page.frameLocator('iframe');
+      await form.getByText('Register the public key in Snowflake').click();
+      await form.getByRole('button', { name: 'Create a key pair' }).click();
+      await form.getByText(/^Created/).waitFor();
+      return (await page.frames()[1]?.evaluate(collect)) ?? [];
     },
   };
 

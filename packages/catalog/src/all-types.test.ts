@@ -48,6 +48,17 @@ it('the catalog sources compile without problems', () => {
   expect(problems).toEqual([]);
 });
 
+it('every field for a role at AWS says what the role must trust and allow', () => {
+  const roles = types.flatMap((type) =>
+    fieldsOf(type)
+      .filter(({ field }) => field.type === 'string' && field.pattern?.startsWith('^arn:aws[a-z-]*:iam::'))
+      .map(({ path }) => ({ type, path })),
+  );
+  expect(roles.length).toBeGreaterThan(30);
+  for (const { type, path } of roles)
+    expect([type.setup?.field, type.setup?.aws_role !== undefined], type.type_id).toEqual([path, true]);
+});
+
 it('every secret in PEM form is marked as a private key, or is a certificate', () => {
   const unmarked = types.flatMap((type) =>
     fieldsOf(type)

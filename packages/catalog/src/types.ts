@@ -4,6 +4,7 @@ import type { DeliveryDefinition } from './delivery.js';
 import type { OAuthDefinition } from './oauth.js';
 import type { PollDefinition } from './poll.js';
 import type { ReceiveDefinition } from './receive.js';
+import type { SetupDefinition } from './setup.js';
 
 export type * from './aws-objects.js';
 export type * from './delivery.js';
@@ -15,6 +16,7 @@ export type * from './poll-values.js';
 export type * from './poll-responses.js';
 export type * from './poll.js';
 export type * from './receive.js';
+export type * from './setup.js';
 export type * from './poll-authentication.js';
 
 /** `input` reads data, `output` delivers it, `enrichment` adds what it looks up to records. */
@@ -282,6 +284,8 @@ export interface ConnectorTypeData {
    * How requests of the vendor are received, for inputs that need no code. Not served to browsers.
    */
   receive?: ReceiveDefinition;
+  /** What a customer has to set up at the vendor, shown in the form to be copied. */
+  setup?: SetupDefinition;
 }
 
 /**

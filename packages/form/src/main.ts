@@ -5,16 +5,16 @@
 import { parseHostMessage, type InitMessage } from '@connector-frame/core/protocol';
 import { loadStylesheets } from './appearance/load-stylesheets.js';
 import type { Boot, Start } from './boot.js';
+import type * as Extras from './extras.js';
 import { createMessages, type Messages } from './messages/index.js';
-import type { AccountWindow } from './model/account.js';
-import { createApi } from './model/api.js';
+import { createApi, type Api } from './model/api.js';
 import { createChannel, onHostMessage, type Channel } from './model/channel.js';
 import { createForm } from './model/create-form.js';
 import type { Form } from './model/form.js';
 import { createSession } from './model/session.js';
 import { secretControls } from './view/protected/secret-control.js';
 import { mountView, runCommand } from './view/root.js';
-import { colorProtected } from './view/protected/protected-sheets.js';
+import { colorProtected, colors } from './view/protected/protected-sheets.js';
 import { removeBuiltInStyles } from './view/built-in-styles.js';
 
 // The build inlines the messages into the page.
@@ -35,28 +35,18 @@ function reportToDeveloper(code: keyof Messages['developer'], channel: Channel):
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Opens a window beside the page. The form sends it to the service, and the service to the vendor. */
-function openWindow(): AccountWindow | undefined {
-  const opened = open('', '_blank', 'popup,width=560,height=720');
-  if (!opened) return undefined;
-  const done = new Promise<void>((resolve) => {
-    addEventListener('message', function onMessage({ source, origin, data }) {
-      if (source !== opened || origin !== location.origin || data?.source !== 'connector-frame-consent') return;
-      removeEventListener('message', onMessage);
-      resolve();
-    });
-  });
-  return {
-    go: (url) => opened.location.replace(url),
-    close: () => opened.close(),
-    done,
-    get closed() {
-      return opened.closed;
-    },
-  };
+/** Loads the script with what few types need. The build writes its name into the page. */
+function loadExtras(): Promise<typeof Extras> {
+  const name = document.querySelector<HTMLMetaElement>('[name=extras]')?.content;
+  return import(/* @vite-ignore */ name ?? '');
 }
 
-function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: string, channel: Channel): Form {
+function openForm(
+  init: InitMessage,
+  { base, calls }: Started,
+  parentOrigin: string,
+  channel: Channel,
+): { form: Form; api: Api } {
   const session = createSession(init.sessionToken, { now, sleep, request: channel.requestSession });
   const api = createApi({
     ...init,
@@ -78,7 +68,7 @@ function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: str
     warn,
     random: Math.random,
     sleep,
-    openWindow,
+    loadAccount: async () => (await loadExtras()).createAccount,
     renewSession: session.renew,
   });
   addEventListener('online', form.online);
@@ -93,7 +83,22 @@ function openForm(init: InitMessage, { base, calls }: Started, parentOrigin: str
       else if (message.type === 'leave') form.askToLeave();
     },
   );
-  return form;
+  return { form, api };
+}
+
+/** Returns `ViewOptions.setup` of a form. */
+function createSetup(form: Form, api: Api): (path: string) => HTMLElement | undefined {
+  let host: HTMLElement | undefined;
+  return (path) => {
+    const setup = 'subject' in form.state && form.state.subject.setup;
+    if (!setup || setup.field !== path) return undefined;
+    if (!host) {
+      const element = (host = document.createElement('div'));
+      element.className = 'cf-setup';
+      void loadExtras().then(({ mountSetup }) => mountSetup(element, { form, setup, messages, colors, api }));
+    }
+    return host;
+  };
 }
 
 async function run(boot: Boot): Promise<void> {
@@ -109,7 +114,7 @@ async function run(boot: Boot): Promise<void> {
     document.body.textContent = messages.failures.not_shown.join('. ');
     return;
   }
-  const form = openForm(init, started, parentOrigin, channel);
+  const { form, api } = openForm(init, started, parentOrigin, channel);
   boot.repliesToLeave = true;
   Object.assign(document.documentElement, { lang: messages.language, dir: messages.direction });
   applied.onChange((tokens) => {
@@ -118,7 +123,13 @@ async function run(boot: Boot): Promise<void> {
   });
   const host = document.getElementById('form') ?? document.body;
   const onCovered = (): void => reportToDeveloper('frame_covered', channel);
-  mountView(form, host, { messages, tokens: applied.tokens, onHeight: channel.resize, onCovered });
+  mountView(form, host, {
+    messages,
+    tokens: applied.tokens,
+    setup: createSetup(form, api),
+    onHeight: channel.resize,
+    onCovered,
+  });
 
   if (!init.stylesheets?.length) return;
   // The form keeps its built-in styles until these have loaded, and if they fail to load.

@@ -83,6 +83,8 @@ export interface AppSettings {
   checkoutUrl?: string;
   /** Clients that the operator registered at vendors. Default: none, so that no account can be connected. */
   oauthClients?: OAuthClients;
+  /** Where the operator put the CloudFormation template of a role for the service, in Amazon S3. */
+  roleTemplateUrl?: string;
   /** Host and ports that syslog senders are given. */
   syslog?: SyslogSettings;
 }
@@ -202,6 +204,7 @@ export function createApp(deps: AppDeps): App {
       }),
       refresher: createTokenRefresher({ tables: store, servers, clock }),
       aws: deps.aws,
+      roleTemplateUrl: settings.roleTemplateUrl,
       publicUrl: settings.publicUrl,
       sessions,
       principals,

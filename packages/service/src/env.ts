@@ -160,6 +160,13 @@ const Variables = z.object({
     .string()
     .regex(/^[a-z]{2,4}(?:-[a-z]+)+-\d$/, 'a region: us-east-1')
     .default('us-east-1'),
+  AWS_TEMPLATE_URL: z
+    .string()
+    .regex(
+      /^https:\/\/[a-z0-9.-]+\.amazonaws\.com(?:\.cn)?\/[^\s?#]+$/,
+      'the address of an object in Amazon S3: https://acme.s3.eu-west-1.amazonaws.com/role.json',
+    )
+    .optional(),
   EGRESS_ALLOW: listOf(isRange, 'CIDR ranges, separated by commas: 10.1.0.0/16'),
   TRUST_PROXY: listOf(isRange, 'addresses or CIDR ranges of your proxies, separated by commas: 10.0.0.0/8'),
   RATE_LIMIT_ADDRESS: rateLimit(defaultRateLimits.address),

@@ -396,6 +396,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     keyValueLimits: keyValueLimitsOf(env),
     oauthClients: oauthClientsOf(env),
     ...(env.LOOKUP_DIR === undefined ? {} : { lookupFolder: env.LOOKUP_DIR }),
+    ...(env.AWS_TEMPLATE_URL === undefined ? {} : { roleTemplateUrl: env.AWS_TEMPLATE_URL }),
     ...(env.BILLING_CHECKOUT_URL === undefined ? {} : { checkoutUrl: env.BILLING_CHECKOUT_URL }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };

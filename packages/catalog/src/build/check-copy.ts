@@ -26,6 +26,10 @@ export function checkCopy(file: string, data: ConnectorTypeData): Problem[] {
 
   check('/name', data.name, LIMITS.name, false);
   check('/description', data.description, LIMITS.description, true);
+  check('/setup/title', data.setup?.title, LIMITS.name, false);
+  data.setup?.steps?.forEach(({ title }, index) => {
+    check(`/setup/steps/${String(index)}/title`, title, LIMITS.name, false);
+  });
   const categories: readonly string[] = data.kind === 'output' ? OUTPUT_CATEGORIES : INPUT_CATEGORIES;
   if (!categories.includes(data.category))
     add('/category', `is no category of ${data.kind}s: use ${oneOf(categories)}`);

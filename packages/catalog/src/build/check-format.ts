@@ -10,6 +10,7 @@ import { awsObjectsShape } from './aws-objects-shape.js';
 import { deliveryShape } from './delivery-shape.js';
 import { pollShape } from './poll-shape.js';
 import { receiveShape } from './receive-shape.js';
+import { setupShape } from './setup-shape.js';
 import { oneOf, type Problem } from './problem.js';
 import type { SourceFile } from './read-sources.js';
 
@@ -128,6 +129,7 @@ export function checkFormat({ file, value }: SourceFile): Problem[] {
   if (Object.hasOwn(value, 'delivery')) deliveryShape(value['delivery'], '/delivery', add);
   if (Object.hasOwn(value, 'poll')) pollShape(value['poll'], '/poll', add);
   if (Object.hasOwn(value, 'receive')) receiveShape(value['receive'], '/receive', add);
+  if (Object.hasOwn(value, 'setup')) setupShape(value['setup'], '/setup', add);
   if (Object.hasOwn(value, 'oauth')) oauthShape(value['oauth'], '/oauth', add);
   return problems;
 }

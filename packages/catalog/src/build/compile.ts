@@ -11,6 +11,7 @@ import { checkLinks } from './check-links.js';
 import { checkOAuth, checkProviders, resolveOAuth } from './check-oauth.js';
 import { checkPoll } from './check-poll.js';
 import { checkReceive } from './check-receive.js';
+import { checkSetup } from './check-setup.js';
 import { checkTransport, readNotTransport, unusedExceptions, type NotTransport } from './check-transport.js';
 import { complete } from './complete.js';
 import type { Problem } from './problem.js';
@@ -54,6 +55,7 @@ export function compile(sources: Sources): Compiled {
       ...checkPoll(file, type),
       ...checkDelivery(file, type),
       ...checkReceive(file, type),
+      ...checkSetup(file, type),
       ...checkAwsObjects(file, type),
       ...checkUnavailable(file, type),
       ...checkOAuth(file, type, sources.providers),

@@ -160,6 +160,8 @@ export const TYPE_WORDS: Words = {
   config: (value) => (isPlain(value) ? undefined : 'an object with "settings" and "secrets"'),
   // Checked by `pollShape`, which reports where in the definition a problem is.
   poll: anything,
+  // Checked by `setupShape`.
+  setup: anything,
   // Checked by `oauthShape`.
   oauth: anything,
   // Checked by `awsObjectsShape`.

@@ -29,6 +29,7 @@ interface MessageFunctions {
   clearSecret(label: string): string;
   undoSecret(label: string): string;
   secretAgain(label: string): string;
+  copyText(title: string): string;
   accountConnect(name: string): string;
   accountAgain(name: string): string;
   accountConnecting(name: string): string;

@@ -37,6 +37,9 @@ export interface AccountTools {
   changed: () => void;
 }
 
+/** Creates an `Account` whose windows are the browser's. */
+export type CreateAccount = (tools: Omit<AccountTools, 'openWindow'>) => Account;
+
 /** Connects one account at a time. */
 export interface Account {
   offer(needsReauth: boolean): AccountOffer;

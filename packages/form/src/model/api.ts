@@ -2,7 +2,7 @@ import type { ComponentKind } from '@connector-frame/core/protocol';
 import { ApiError, readApiError, SessionExpired } from './api-error.js';
 import { withRetry, type RetryTools } from './retry.js';
 import type { Session } from './session.js';
-import type { ConfigWrite, Connector, ConnectorType, ConnectorWrite } from './wire.js';
+import type { AwsTrust, ConfigWrite, Connector, ConnectorType, ConnectorWrite } from './wire.js';
 
 export interface ApiOptions extends RetryTools {
   fetch: typeof fetch;
@@ -52,6 +52,8 @@ export interface Api {
   offersAccount(): Promise<boolean>;
   startConsent(settings: Record<string, unknown>): Promise<{ id: string; url: string }>;
   consentStatus(id: string): Promise<ConsentStatus>;
+  /** Loads what a role at AWS has to trust. */
+  awsTrust(): Promise<AwsTrust>;
 }
 
 export interface ConsentStatus {
@@ -70,11 +72,11 @@ async function read<T>(response: Response): Promise<T> {
 export function createApi(options: ApiOptions): Api {
   const { base, kind, session, existingId, typeId, started } = options;
   const id = encodeURIComponent(existingId ?? '');
+  const organization = encodeURIComponent(options.organizationId);
   // Enrichments came with the third version of the public API.
-  const connectors = (version: number): string =>
-    `/v${kind === 'enrichment' ? 3 : version}/${encodeURIComponent(options.organizationId)}/${kind}s`;
+  const connectors = (version: number): string => `/v${kind === 'enrichment' ? 3 : version}/${organization}/${kind}s`;
 
-  const oauth = `/v1/oauth/${encodeURIComponent(typeId)}/${encodeURIComponent(options.organizationId)}`;
+  const oauth = `/v1/oauth/${encodeURIComponent(typeId)}/${organization}`;
 
   async function call(
     path: string,
@@ -154,6 +156,7 @@ export function createApi(options: ApiOptions): Api {
 
     startConsent: async (settings) => read(await write('POST', oauth, { kind, settings })),
     consentStatus: async (id) => read(await call(`${oauth}/${encodeURIComponent(id)}`)),
+    awsTrust: async () => read(await call(`/v1/${organization}/aws`)),
 
     async test(config) {
       const started = options.now();

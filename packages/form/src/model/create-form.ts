@@ -1,7 +1,7 @@
 import type { Issue } from '@connector-frame/catalog/types';
 import type { InitMessage } from '@connector-frame/core/protocol';
 import type { Messages } from '../messages/index.js';
-import { createAccount, type AccountWindow } from './account.js';
+import type { CreateAccount } from './account.js';
 import type { Api } from './api.js';
 import { ApiError, SessionExpired } from './api-error.js';
 import type { Channel } from './channel.js';
@@ -23,8 +23,8 @@ export interface FormOptions {
   messages: Messages;
   /** Requests a new session from the host; resolves with false if it has none. */
   renewSession: () => Promise<boolean>;
-  /** Opens a window for an account, or returns undefined if the browser blocks it. */
-  openWindow: () => AccountWindow | undefined;
+  /** Loads the part that connects accounts, which few types need. */
+  loadAccount: () => Promise<CreateAccount>;
   sleep: (ms: number) => Promise<void>;
   /** Returns a number from 0 to 1. */
   random: () => number;
@@ -55,8 +55,8 @@ interface Loaded {
   etag: string | null;
   /** Name of the session's organization. */
   organization: string;
-  /** Whether an account can be connected. */
-  offersAccount: boolean;
+  /** Undefined if no account can be connected. */
+  createAccount: CreateAccount | undefined;
   editor: Editor;
 }
 
@@ -135,7 +135,7 @@ export function createForm(options: FormOptions): FormController {
 
   /** Shows the form without edits. */
   function edit(data: Omit<Loaded, 'editor'>): FormSubject {
-    const { type, saved } = data;
+    const { type, saved, createAccount } = data;
     const subject = subjectOf(init, type, saved, messages, loaded ? nothing : warn);
     // What was tested, or waits for a session, are other values.
     revision += 1;
@@ -147,9 +147,7 @@ export function createForm(options: FormOptions): FormController {
       messages,
       subscriptions,
       account:
-        type.oauth && data.offersAccount
-          ? (changed) => createAccount({ ...options, name: type.oauth?.name ?? type.vendor, changed })
-          : undefined,
+        createAccount && ((changed) => createAccount({ ...options, name: type.oauth?.name ?? type.vendor, changed })),
       onEdit() {
         revision += 1;
         reportDirty(true);
@@ -170,8 +168,10 @@ export function createForm(options: FormOptions): FormController {
         api.loadConnector(),
         api.loadOrganization(),
       ]);
-      const offersAccount = type.oauth !== undefined && (await api.offersAccount());
-      channel.loaded(edit({ type, etag: null, ...found, organization, offersAccount }).title);
+      // Without it, the secret can be entered all the same.
+      const createAccount =
+        type.oauth && (await api.offersAccount()) ? await options.loadAccount().catch(nothing) : undefined;
+      channel.loaded(edit({ type, etag: null, ...found, organization, createAccount }).title);
     } catch (error) {
       const hopeless = error instanceof ApiError && (error.status === 403 || error.status === 404);
       move({ type: 'load_failed', failure: fail(error, 'load', () => form.retry()), canRetry: !hopeless });

@@ -1,5 +1,6 @@
 /** The states of the form, as one union. `machine.ts` contains the transitions. */
 import type { Field } from './field.js';
+import type { Setup } from './wire.js';
 
 /** A failure as displayed to the user. `code` is stable and is sent to the host. */
 export interface Failure {
@@ -36,6 +37,8 @@ export interface FormSubject {
   /** Tint of the monogram's tile, in degrees. */
   hue: number;
   canTest: boolean;
+  /** What the user has to set up at the vendor. */
+  setup?: Setup | undefined;
   /**
    * Main fields in display order, starting with the connector's own name and description if they
    * are editable. `advanced` fields are collapsed.

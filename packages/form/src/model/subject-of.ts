@@ -55,6 +55,7 @@ export function subjectOf(
     icon: type.icon?.startsWith('data:image/svg+xml') ? type.icon : null,
     monogram: lettersOf(title),
     hue: hueOf(type.name),
+    setup: type.setup,
     // A passed test would say that the connection works.
     canTest: type.supported_features.test_connection && type.supported_features.runtime !== false,
     ...buildFields(

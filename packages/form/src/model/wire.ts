@@ -1,5 +1,5 @@
 /** Responses and requests of the service, with the properties that the form uses. */
-import type { ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { ConnectorTypeData, SetupDefinition } from '@connector-frame/catalog/types';
 
 /** GET `/v1/{kind}s/{type_id}`. */
 export interface ConnectorType extends Pick<
@@ -12,8 +12,25 @@ export interface ConnectorType extends Pick<
   supported_features: { test_connection: boolean; runtime?: boolean };
   /** Present if `runtime` is false. */
   unavailable?: { reason: string };
+  /** What the customer has to set up at the vendor. */
+  setup?: Setup;
   /** Data URI of the vendor's SVG. */
   icon: string | null;
+}
+
+export type Setup = Omit<SetupDefinition, 'documentation'>;
+
+/** GET `/v1/{org}/aws`. */
+export interface AwsTrust {
+  external_id: string;
+  /** `null`: the service has no identity at AWS. */
+  account_id: string | null;
+  trust_policy: object | null;
+  partition: string | null;
+  /** CloudFormation template. */
+  role_template: { Parameters: Record<string, object> };
+  /** `null`: the operator has put it nowhere. */
+  role_template_url: string | null;
 }
 
 /** GET `/v1/{org}/{kind}s/{id}`, and the response to a write. */

@@ -1,7 +1,7 @@
 import type { FrameMessage, InitMessage } from '@connector-frame/core/protocol';
 import en from '../messages/en.json' with { type: 'json' };
 import { createMessages } from '../messages/index.js';
-import type { AccountWindow } from '../model/account.js';
+import { createAccount, type AccountWindow } from '../model/account.js';
 import { createApi } from '../model/api.js';
 import { createChannel } from '../model/channel.js';
 import { createForm, type FormController } from '../model/create-form.js';
@@ -97,7 +97,8 @@ export function openForm(init: Partial<InitMessage> = {}, options: OpenOptions =
     renewSession: session.renew,
     random: () => 0.5,
     sleep,
-    openWindow: options.openWindow ?? (() => undefined),
+    loadAccount: () =>
+      Promise.resolve((tools) => createAccount({ openWindow: options.openWindow ?? (() => undefined), ...tools })),
     warn: (message) => warnings.push(message),
   });
   const loaded = new Promise<void>((resolve) => {

@@ -10,6 +10,8 @@ export interface ViewOptions {
    * style sheets cannot reach them.
    */
   tokens: Tokens;
+  /** Returns the element below the field at a path that shows what to set up at the vendor, if there is one. */
+  setup?: (path: string) => HTMLElement | undefined;
   /**
    * Called with the height of the content in CSS pixels, at most once per animation frame and only
    * after a change.

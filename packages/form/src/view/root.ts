@@ -19,12 +19,13 @@ import { View } from './view.js';
  * controls and the error summary is in the document itself, so that the host's style sheets reach
  * it by class name; `css/README.md` lists the names.
  */
-export function mountView(form: Form, host: HTMLElement, { messages, tokens, onHeight, onCovered }: ViewOptions): void {
+export function mountView(form: Form, host: HTMLElement, options: ViewOptions): void {
+  const { messages, tokens, onHeight, onCovered } = options;
   colorProtected(tokens);
   const skeleton = host.querySelector<HTMLElement>('.cf-skeleton');
   const content = document.createElement('div');
   host.append(content);
-  const view = new View(form, messages, createAnnouncer(host), fieldTemplate);
+  const view = new View(form, options, createAnnouncer(host), fieldTemplate);
   const actions = {
     onSave: () => settle(form, (confirm) => form.save(confirm)),
     onTest: () => settle(form, (confirm) => form.test(confirm)),

@@ -2,6 +2,7 @@ import { render } from 'lit/html.js';
 import type { Messages } from '../messages/index.js';
 import type { Field } from '../model/field.js';
 import type { Form } from '../model/form.js';
+import type { ViewOptions } from './options.js';
 
 /**
  * A note from the view under a field: a file was read, or rejected. The next keystroke removes it.
@@ -29,10 +30,17 @@ export class View {
   /** Announces text to screen readers, without moving focus. */
   readonly announce: (text: string) => void;
   readonly #template: FieldTemplate;
+  readonly #setup: ((path: string) => unknown) | undefined;
   readonly #fragments = new Map<string, Fragment>();
 
-  constructor(form: Form, messages: Messages, announce: (text: string) => void, template: FieldTemplate) {
+  constructor(
+    form: Form,
+    { messages, setup }: Pick<ViewOptions, 'messages' | 'setup'>,
+    announce: (text: string) => void,
+    template: FieldTemplate,
+  ) {
     this.form = form;
+    this.#setup = setup;
     this.messages = messages;
     this.announce = announce;
     this.#template = template;
@@ -44,7 +52,7 @@ export class View {
    * @param path path of the instance; differs from `field.path` in a list row
    */
   field(field: Field, path = field.path): HTMLElement {
-    return this.fragment(path, () => this.form.shown(path) && this.#template(this, field, path));
+    return this.fragment(path, () => this.form.shown(path) && [this.#template(this, field, path), this.#setup?.(path)]);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Catalog } from '@connector-frame/catalog';
-import type { ConnectorKind, ConnectorTypeData } from '@connector-frame/catalog/types';
+import type { ConnectorKind, ConnectorTypeData, SetupDefinition } from '@connector-frame/catalog/types';
 import { textTag } from '../http/etag.js';
 import { withoutAccount } from './without-account.js';
 
@@ -82,6 +82,7 @@ export function createCatalogResponses({
       ...head(type),
       icon: svg === undefined ? null : `data:image/svg+xml,${encodeURIComponent(svg)}`,
       ...fields(type),
+      ...(type.setup && { setup: setupOf(type.setup) }),
     };
   };
   const row = (type: ConnectorTypeData) => ({
@@ -146,3 +147,6 @@ const fieldsOf = ({ order, config, fixed_destination, oauth }: ConnectorTypeData
   ...(oauth ? { oauth: { name: oauth.name, secret: oauth.secret } } : {}),
   config,
 });
+
+/** Browsers don't need the pages that a setup was written from. */
+const setupOf = (setup: SetupDefinition): object => ({ ...setup, documentation: undefined });

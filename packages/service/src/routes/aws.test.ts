@@ -7,6 +7,8 @@ import type { Vendor } from '../../../../test/support/vendor.js';
 const KEYS = { accessKeyId: 'AKIACANARYSERVICEKEY', secretAccessKey: 'canary/secret+of+the+service0123456789ab' };
 const ROLE = 'arn:aws:iam::123456789012:role/LogReader';
 
+const TEMPLATE_URL = 'https://acme-templates.s3.eu-west-1.amazonaws.com/role.json';
+
 const databases = anyDatabase();
 let sts: Vendor;
 let service: TestService;
@@ -24,7 +26,12 @@ beforeAll(async () => {
     callerArn: 'arn:aws:iam::999988887777:user/connector-frame',
   });
   const aws = { keys: KEYS, region: 'eu-west-1', endpoint: () => sts.origin };
-  service = await createTestService({ database: await databases.open(), egressAllow: ['127.0.0.1/32'], aws });
+  service = await createTestService({
+    database: await databases.open(),
+    egressAllow: ['127.0.0.1/32'],
+    aws,
+    settings: { roleTemplateUrl: TEMPLATE_URL },
+  });
   without = await createTestService({ database: await databases.open() });
   acme = await service.tenant('Northwind');
   globex = await service.tenant('Globex');
@@ -63,6 +70,9 @@ describe('the identity at AWS', () => {
           },
         ],
       },
+      partition: 'aws',
+      role_template: expect.objectContaining({ AWSTemplateFormatVersion: '2010-09-09' }),
+      role_template_url: TEMPLATE_URL,
     });
     expect((await trustOf(globex)).external_id).not.toBe(trust.external_id);
     const session = await service.session(acme);
@@ -99,7 +109,14 @@ describe('the identity at AWS', () => {
   it('a test without an access key says that the service has no identity', async () => {
     const tenant = await without.tenant('Initech');
     const { body } = await without.call('GET', `/v1/${tenant.team}/aws`, { key: tenant.key });
-    expect(body).toEqual({ external_id: expect.any(String), account_id: null, trust_policy: null });
+    expect(body).toEqual({
+      external_id: expect.any(String),
+      account_id: null,
+      trust_policy: null,
+      partition: null,
+      role_template: expect.anything(),
+      role_template_url: null,
+    });
     const path = `/v2/${tenant.team}/inputs/test-connection`;
     const tested = await without.call('POST', path, { key: tenant.key, body: bucket() });
     expect(tested.body.additional_details).toMatchObject({

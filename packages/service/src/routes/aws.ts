@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { organizationRoute, type Route } from '../http/route.js';
 import { awsExternalId } from '../secrets/aws-external-id.js';
+import { roleTemplate } from './aws-role-template.js';
 import type { RouteContext } from './context.js';
 import { Id } from './schemas.js';
 
@@ -17,17 +18,30 @@ const TrustBody = z
       .record(z.string(), z.unknown())
       .nullable()
       .openapi({ description: 'Trust policy for a role that the service may assume. `null` without an account.' }),
+    partition: z.string().nullable().openapi({
+      description: 'Partition of the account, such as `aws` or `aws-us-gov`. `null` without an account.',
+    }),
+    role_template: z.record(z.string(), z.unknown()).openapi({
+      description:
+        'CloudFormation template that creates such a role. Its parameters are the account, the external ID, and up to three statements.',
+    }),
+    role_template_url: z.string().nullable().openapi({
+      description: 'Where the operator put the template for CloudFormation to read. `null`: nowhere.',
+    }),
   })
   .openapi('AwsTrust', {
     example: {
       external_id: 'nLx0rZT3vPDbSPB0tAKqgYlVOGSWOXKDHv3tqIBXCBs',
       account_id: '123456789012',
       trust_policy: { Version: '2012-10-17', Statement: [] },
+      partition: 'aws',
+      role_template: { AWSTemplateFormatVersion: '2010-09-09', Resources: {} },
+      role_template_url: 'https://acme-templates.s3.eu-west-1.amazonaws.com/role.json',
     },
   });
 
 /** Routes about the service's own identity at AWS. */
-export function awsRoutes({ aws, vault }: RouteContext): Route[] {
+export function awsRoutes({ aws, vault, roleTemplateUrl }: RouteContext): Route[] {
   return [
     organizationRoute(
       {
@@ -53,6 +67,9 @@ export function awsRoutes({ aws, vault }: RouteContext): Route[] {
             trust_policy: account
               ? trustPolicy(`arn:${account.partition}:iam::${account.accountId}:root`, externalId)
               : null,
+            partition: account?.partition ?? null,
+            role_template: roleTemplate,
+            role_template_url: roleTemplateUrl ?? null,
           },
         };
       },

@@ -45,7 +45,9 @@ export const ConnectorTypeConfig = z
     settings: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
     secrets: z.record(z.string(), z.unknown()).openapi({ description: 'JSON Schema 2020-12.' }),
   })
-  .openapi('ConnectorTypeConfig', { description: 'What `config` of a connector of this type can contain.' });
+  .openapi('ConnectorTypeConfig', {
+    description: 'What `config` of a connector of this type can contain.',
+  });
 
 const fields = {
   order: z.array(z.string()).optional().openapi({ description: 'JSON Pointers of fields, in display order.' }),
@@ -65,6 +67,29 @@ const fields = {
   config: ConnectorTypeConfig,
 };
 
+const Statement = z.object({
+  actions: z.array(z.string()),
+  resources: z.array(z.string()).openapi({ description: 'ARNs with placeholders, or `*`.' }),
+});
+
+const Setup = z
+  .object({
+    field: z.string().openapi({ description: 'JSON Pointer of the field that it belongs to.' }),
+    title: z.string(),
+    aws_role: z
+      .object({ statements: z.array(Statement).optional() })
+      .optional()
+      .openapi({
+        description: 'The field takes a role at AWS that the service assumes: what it must allow.',
+      }),
+    key_pair: z.literal(true).optional().openapi({ description: 'The field takes a private RSA key.' }),
+    steps: z
+      .array(z.object({ title: z.string(), text: z.string() }))
+      .optional()
+      .openapi({ description: 'Texts to copy, with placeholders: `{{/settings/user}}`.' }),
+  })
+  .openapi('ConnectorTypeSetup', { description: 'What the customer has to set up at the vendor.' });
+
 const TypeRow = TypeHead.extend({
   icon: z.string().nullable().openapi({ description: "URL of the vendor's SVG." }),
   ...fields,
@@ -74,6 +99,7 @@ const TypeRow = TypeHead.extend({
 const TypeBody = TypeHead.extend({
   icon: z.string().nullable().openapi({ description: "The vendor's SVG as a data URI." }),
   ...fields,
+  setup: Setup.optional(),
 }).openapi('ConnectorType');
 
 /** Routes for the catalog of one kind, which is the same for every organization. */

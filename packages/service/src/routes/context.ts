@@ -34,6 +34,8 @@ export interface RouteContext {
   refresher: TokenRefresher;
   /** The service's own identity at AWS. */
   aws: AwsIdentity | undefined;
+  /** Where CloudFormation reads the template of a role for the service. */
+  roleTemplateUrl: string | undefined;
   /** Base URL of the service, without a slash at the end. */
   publicUrl: string;
   sessions: SessionTokens;

@@ -12,7 +12,8 @@ function sheet(text: string): CSSStyleSheet {
   return made;
 }
 
-const colors = sheet(':host {}');
+/** Colors of every shadow root of the form. */
+export const colors = sheet(':host {}');
 
 /** Style sheets shared by all secret controls, and by the error summary. */
 export const secretSheets = [sheet(secretCss), colors];
