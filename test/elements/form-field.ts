@@ -34,7 +34,7 @@ export async function renderField(field: Field, scene: Omit<Scene, 'state'> = {}
 
   const form = new FakeForm({ state: { phase: 'loading' }, ...scene });
   const announced: string[] = [];
-  const view = new View(form, createMessages(en), (text) => announced.push(text), fieldTemplate);
+  const view = new View(form, { messages: createMessages(en) }, (text) => announced.push(text), fieldTemplate);
   const element = await fixture<HTMLElement>(html`<main class="cf-root"></main>`);
   element.append(view.field(field));
   // A field renders when it is in the page.
