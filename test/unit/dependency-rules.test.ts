@@ -143,6 +143,7 @@ const layers: Record<string, Record<string, readonly string[]>> = {
       'semaphore.ts',
       'store',
     ],
+    transfer: ['clock.ts', 'env.ts', 'is-errno.ts', 'pipelines', 'secrets', 'store'],
     routes: [
       'alerts',
       'api-error.ts',

@@ -21,19 +21,22 @@ import { findLeaks } from '../../../test/support/secret-texts.js';
 import { createTestService, type Answer, type Tenant, type TestService } from '../../../test/support/service.js';
 
 const certificate = createCertificate(CANARY_HOST);
+const isOutput = ({ type }: CanaryConfig): boolean => type.kind === 'output';
 const isPolled = ({ type }: CanaryConfig): boolean => type.poll !== undefined;
 /**
  * Without the lookup of a table, which has no secrets and needs an output. The short run takes a part of
- * the types, another one each day; `canary.test.ts` has each that is not polled.
+ * the types, another one each day, with enough outputs for dead letters; `canary.test.ts` has each that is
+ * not polled.
  */
 const configs = () => {
   const found = canaryConfigs(certificate).filter(({ name }) => name !== 'enrichment:kv-lookup');
   return [
+    ...dailyPart(found.filter(isOutput), 4),
     ...dailyPart(
-      found.filter((each) => !isPolled(each)),
-      4,
+      found.filter((each) => !isOutput(each) && !isPolled(each)),
+      12,
     ),
-    ...dailyPart(found.filter(isPolled), 12),
+    ...dailyPart(found.filter(isPolled), 36),
   ];
 };
 const all = configs();
