@@ -204,14 +204,7 @@ describe('a service with rows in every table, records that wait and dead letters
     for (const table of ['organizations', 'connectors', 'secrets', 'users', 'local_credentials', 'billing_products'])
       expect(contentC[table], table).toEqual(content[table]);
     const c = await start(target, 'c', keyB);
-    const { listOrganizationQuotas, readQuota, readStorageTypeDetails, ...differences } = differencesOf(
-      beforeC,
-      await responsesOf(c, installation),
-    );
-    // What b has counted until it was closed.
-    for (const counted of [listOrganizationQuotas, readQuota, readStorageTypeDetails])
-      expect(JSON.stringify(counted ?? '')).not.toMatch(/"(?:before|after)":"[^2]/);
-    expect(differences).toEqual({});
+    expect(differencesOf(beforeC, await responsesOf(c, installation))).toEqual({});
     expect(await statusOf(c)).toMatchObject({ waiting: 10 });
     destination.state.up = true;
     await expect.poll(() => destination.taken.length).toBeGreaterThanOrEqual(320);
