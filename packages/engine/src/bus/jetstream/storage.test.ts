@@ -197,8 +197,9 @@ describe('several processes', () => {
     expect(got.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 60 }, (_, n) => n + 1));
 
     const [other] = others;
+    // Waits until the acknowledgments of the first process are stored.
     let count = 0;
-    while ((await other?.publish('s', someBatch(1, 10_000)))?.stored) count += 1;
+    while ((await other?.publish('s', someBatch(1, 10_000), { waitMs: 5_000 }))?.stored) count += 1;
     expect(count).toBe(99);
     await expect.poll(async () => (await bus.stats('s')).batches).toBe(99);
     const waiting = other?.publish('s', someBatch(1, 10_000), { waitMs: 20_000 });
