@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, onTestFinished, test } from 'vitest';
@@ -39,11 +38,15 @@ test.runIf(long)(
     const bus = opened ?? (await open());
     onTestFinished(() => bus.close());
     await bus.declare('s', ['a']);
+    const infoOf = async () => (await jetstreamManager(connection, { timeout: 2_000 })).streams.info('cluster-0');
     const leader = async (): Promise<number> => {
-      const manager = await jetstreamManager(connection, { timeout: 2_000 });
-      const { cluster, config } = await manager.streams.info('cluster-0');
+      const { cluster, config } = await infoOf();
       expect(config.num_replicas).toBe(3);
       return Number(cluster?.leader?.slice(1));
+    };
+    const hasAllReplicas = async (): Promise<boolean> => {
+      const { replicas = [] } = (await infoOf()).cluster ?? {};
+      return replicas.length === 2 && replicas.every(({ current, offline }) => current && !offline);
     };
 
     const stored: string[] = [];
@@ -76,7 +79,7 @@ test.runIf(long)(
       await servers[index]?.kill();
       await expect.poll(() => stored.length, { timeout: 60_000 }).toBeGreaterThan(before + 100);
       await servers[index]?.start();
-      await sleep(2_000);
+      await expect.poll(() => hasAllReplicas().catch(() => false), { timeout: 60_000 }).toBe(true);
     }
     ending.abort();
     await publishing;

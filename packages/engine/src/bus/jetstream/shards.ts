@@ -22,7 +22,7 @@ export interface ShardOptions {
   count: number;
   /** Replicas of each JetStream stream. Absent: three in a cluster, otherwise one. */
   replicas?: number | undefined;
-  /** Identifies the owner of the JetStream streams: those of another owner are not touched. */
+  /** Identifies the owner of the JetStream streams. Streams of another owner are rejected. */
   owner: string;
   /** Receives what an operator should know. */
   onWarning: (message: string) => void;

@@ -26,7 +26,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Opens a bus with one JetStream stream of its own. `again` opens another one on the same stream. */
+/** Opens a bus with its own JetStream stream. `again` opens another one on the same stream. */
 async function start(options: Partial<JetStreamBusOptions> = {}) {
   opened += 1;
   const prefix = `own-${opened}`;

@@ -1,19 +1,19 @@
-import { createHash } from 'node:crypto';
 import type { Batch } from '../../connector-api/batch.js';
 import { BusError, type Delivery, type Published, type PublishOptions, type StreamStats } from '../bus.js';
 import { ByteQuota } from '../shared/byte-quota.js';
 import { LostRecords, type RecordRange } from '../shared/lost-records.js';
 import { Waiters } from '../shared/waiters.js';
-import { NO_DROPS, sizeOf, type BatchEntry } from './envelope.js';
+import { NO_DROPS, sizeOf } from './envelope.js';
 import { MessageCache, type CacheBudget } from './message-cache.js';
 import { PositionSaver } from './position-saver.js';
 import { readMessages, type Reading } from './read-messages.js';
 import type { ConsumerPosition, RegisteredStream, StreamRegistry } from './registry.js';
-import type { Sent, Shard, Shards } from './shards.js';
+import type { Shard, Shards } from './shards.js';
 import type { StorageState } from './storage-state.js';
 import { START, StreamConsumer, type BudgetLimits, type Tail } from './stream-consumer.js';
-import { StreamLog, type Planned } from './stream-log.js';
+import { StreamLog } from './stream-log.js';
 import { StreamTrimmer } from './stream-trimmer.js';
+import { StreamWriter } from './stream-writer.js';
 
 export interface StreamOptions extends BudgetLimits {
   shards: Shards;
@@ -28,24 +28,6 @@ export interface StreamOptions extends BudgetLimits {
   onLost(stream: string, records: number): void;
 }
 
-interface Entry {
-  batch: Batch;
-  bytes: number;
-  /** It was sent before, and there was no response. */
-  wasSent: boolean;
-  resolve(published: Published): void;
-  reject(error: unknown): void;
-}
-
-interface PlannedEntry extends Planned {
-  source: Entry;
-}
-
-/** Maximum bytes and batches per message. */
-const GROUP_BYTES = 384 * 1024;
-const GROUP_BATCHES = 64;
-/** Bytes that the header of a batch takes at most, beside its id and the consumers it is dropped for. */
-const ENTRY_BYTES = 64;
 /** Backlog above which a consumer has no claim to the cache. */
 const LAG_BYTES = 16 * 1024 * 1024;
 /** Milliseconds for which the positions that other processes have stored are used. */
@@ -54,9 +36,6 @@ const POSITIONS_MS = 1_000;
 const WAITING_MS = 200;
 /** Milliseconds to wait for the oldest batch. */
 const PEEK_MS = 5_000;
-/** Attempts to store a message behind the last one while nothing else is stored. */
-const MAX_VAIN = 20;
-
 /** One stream of the bus: a JetStream subject, and a position per consumer in the registry. */
 export class JetStreamStream {
   readonly name: string;
@@ -67,6 +46,7 @@ export class JetStreamStream {
   readonly #consumers = new Map<string, StreamConsumer>();
   readonly #saver: PositionSaver;
   readonly #trimmer: StreamTrimmer;
+  readonly #writer: StreamWriter;
   readonly #inFlight = new Map<string, Promise<Published>>();
   readonly #quota: ByteQuota;
   readonly #cache: MessageCache;
@@ -74,9 +54,6 @@ export class JetStreamStream {
   /** New consumers, whose start is not known yet. */
   readonly #unplaced = new Set<string>();
   #activeReaders = 0;
-  #queue: Entry[] = [];
-  #flushing: Promise<void> | undefined;
-  #wantsCheckpoint = false;
   #readAt = performance.now();
   #reading: Promise<void> | undefined;
   #placing: Promise<void> | undefined;
@@ -113,9 +90,22 @@ export class JetStreamStream {
       log: this.#log,
       storage,
       consumers: () => [...this.#consumers.values()],
-      storeCheckpoint: () => this.#requestCheckpoint(),
+      storeCheckpoint: () => this.#writer.requestCheckpoint(),
       purgeBytes,
       idleMs,
+    });
+    this.#writer = new StreamWriter({
+      name,
+      log: this.#log,
+      storage,
+      quota: this.#quota,
+      cache: this.#cache,
+      trimmer: this.#trimmer,
+      waiters: this.#waiters,
+      consumers: this.#consumers,
+      maxBytes: () => shards.maxBytes,
+      hasReaders: () => this.#activeReaders > 0,
+      now: () => options.now(),
     });
   }
 
@@ -247,7 +237,7 @@ export class JetStreamStream {
     clearInterval(this.#polling);
     this.#quota.close();
     this.#waiters.wakeAll();
-    await this.#flushing;
+    await this.#writer.close();
     this.#cache.clear();
     await this.#saver.close([...this.#consumers.values()]);
     await this.#trimmer.close();
@@ -360,7 +350,7 @@ export class JetStreamStream {
   async #store(batch: Batch, { waitMs = 0, signal }: PublishOptions): Promise<Published> {
     const bytes = sizeOf(batch);
     const { shards, storage } = this.#options;
-    const size = bytes + ENTRY_BYTES + this.#namesLength();
+    const size = this.#writer.sizeInMessage(bytes);
     if (size > shards.maxBytes)
       throw new BusError(
         'storage',
@@ -376,10 +366,7 @@ export class JetStreamStream {
       const acquired = await this.#acquire(bytes, left, signal);
       this.#assertOpen();
       if (!acquired) return { stored: false, reason: 'full' };
-      const published = await new Promise<Published>((resolve, reject) => {
-        this.#queue.push({ batch, bytes, wasSent: false, resolve, reject });
-        this.#startFlush();
-      });
+      const published = await this.#writer.store(batch, bytes);
       if (published.stored || published.reason !== 'no_space' || performance.now() >= end || signal?.aborted)
         return published;
     }
@@ -420,180 +407,6 @@ export class JetStreamStream {
     this.setConsumers(registered);
     await this.#open();
     this.#quota.admitWaiters();
-  }
-
-  #startFlush(): void {
-    this.#flushing ??= this.#flush();
-  }
-
-  /** Everything that arrives while a message is being stored is stored with the next one. */
-  async #flush(): Promise<void> {
-    // Batches that are published in the same turn are stored together.
-    await Promise.resolve();
-    for (let vain = 0; this.#queue.length > 0 || this.#wantsCheckpoint;) {
-      if (this.#wantsCheckpoint || this.#log.needsCheckpoint) await this.#storeCheckpoint();
-      const group = this.#takeGroup();
-      if (group.length > 0) vain = (await this.#storeGroup(group, vain)) ? 0 : vain + 1;
-    }
-    // In the same step as the check: a batch that is queued now starts another one.
-    this.#flushing = undefined;
-  }
-
-  /** Stores a message. Returns whether anything has changed. */
-  async #storeGroup(queued: readonly Entry[], vain: number): Promise<boolean> {
-    try {
-      await this.#log.openIds();
-    } catch (error) {
-      this.#reject([...queued, ...this.#queue.splice(0)], error);
-      return true;
-    }
-    // From here until the message is sent, nothing else runs: no other batch becomes known.
-    const group = this.#unknown(queued);
-    if (group.length === 0) return true;
-    const { plan, dropping } = this.#plan(group);
-    const isEmpty = plan.every(
-      ({ entry }) => this.#consumers.size > 0 && entry.droppedFor.length === this.#consumers.size,
-    );
-    const before = this.#log.tail.number;
-    let sent: Awaited<ReturnType<StreamLog['append']>>;
-    let hasChanged = true;
-    try {
-      // The server may remember a batch that was deleted with its stream: then without its memory.
-      const id = vain % 2 === 0 ? { id: this.#messageId(group) } : {};
-      sent = await this.#log.append(plan, { dropping, publishedAt: this.#options.now(), ...id }, isEmpty);
-      if (sent.outcome === 'moved' || sent.outcome === 'repeated') hasChanged = await this.#log.catchUp();
-      if (vain > MAX_VAIN) throw new Error('Every attempt found another last message.');
-    } catch (error) {
-      this.#options.storage.failed(error);
-      // The others would wait as long, one after the other.
-      this.#reject([...group, ...this.#queue.splice(0)], error);
-      return true;
-    }
-    if (sent.outcome === 'stored') {
-      this.#options.storage.stored();
-      if (this.#activeReaders > 0 && sent.message && !isEmpty)
-        this.#cache.add({ ...sent.message, batches: group.map(({ batch }) => batch) });
-      if (isEmpty) this.#trimmer.storedEmpty(sent.seq);
-      this.#trimmer.active();
-      for (const [index, entry] of group.entries()) this.#resolve(entry, before + index + 1, false);
-      this.#waiters.wakeAll();
-      return true;
-    }
-    if (sent.outcome === 'no_space') {
-      this.#options.storage.full();
-      for (const entry of group) {
-        this.#quota.release(entry.bytes);
-        entry.resolve({ stored: false, reason: 'no_space' });
-      }
-      this.#quota.admitWaiters();
-      return true;
-    }
-    if (sent.wasRetried) for (const entry of group) entry.wasSent = true;
-    // Tried again, unless they are among the messages that were stored in the meantime.
-    this.#queue.unshift(...group);
-    this.#waiters.wakeAll();
-    return hasChanged;
-  }
-
-  /** Returns the batches that are not stored. The others were published by another process. */
-  #unknown(group: readonly Entry[]): Entry[] {
-    return group.filter((entry) => {
-      const number = this.#log.numberOf(entry.batch.id);
-      if (number !== undefined) this.#resolve(entry, number, !entry.wasSent);
-      return number === undefined;
-    });
-  }
-
-  #resolve(entry: Entry, sequence: number, repeated: boolean): void {
-    this.#quota.release(entry.bytes);
-    entry.resolve({ stored: true, sequence, repeated });
-  }
-
-  #reject(group: readonly Entry[], error: unknown): void {
-    const failure = new BusError('storage', `Stream ${this.name} could not be written.`, {
-      cause: error,
-    });
-    for (const entry of group) {
-      this.#quota.release(entry.bytes);
-      entry.reject(failure);
-    }
-    this.#quota.admitWaiters();
-  }
-
-  async #storeCheckpoint(): Promise<void> {
-    this.#wantsCheckpoint = false;
-    const dropping = new Map([...this.#consumers.keys()].map((name) => [name, this.#isDropping(name)]));
-    const { checkpoint } = this.#log;
-    let sent: Sent;
-    try {
-      await this.#log.openIds();
-      sent = await this.#log.storeCheckpoint(dropping, this.#options.now());
-      if (sent.outcome === 'moved') await this.#log.catchUp();
-    } catch {
-      // The next batch, or the next idle time, tries again.
-      return;
-    }
-    if (sent.outcome !== 'stored') return;
-    this.#options.storage.stored();
-    this.#trimmer.storedCheckpoint(checkpoint.seq);
-  }
-
-  #requestCheckpoint(): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    this.#wantsCheckpoint = true;
-    this.#startFlush();
-    return this.#flushing ?? Promise.resolve();
-  }
-
-  /** Decides for each batch which consumers do not receive it. */
-  #plan(group: readonly Entry[]): { plan: PlannedEntry[]; dropping: Map<string, boolean> } {
-    const { tail } = this.#log;
-    const consumers = [...this.#consumers.values()];
-    const dropping = new Map(consumers.map(({ name }) => [name, this.#isDropping(name)]));
-    const pending = new Map<string, number>();
-    const plan = group.map((source): PlannedEntry => {
-      const { batch, bytes } = source;
-      const droppedFor: string[] = [];
-      for (const consumer of consumers) {
-        const { name } = consumer;
-        const before = pending.get(name) ?? 0;
-        const isDropped = consumer.shouldDrop(tail, bytes, before, dropping.get(name) ?? false);
-        dropping.set(name, isDropped);
-        if (isDropped) droppedFor.push(name);
-        else pending.set(name, before + bytes);
-      }
-      const entry: BatchEntry = { id: batch.id, records: batch.lines.length, bytes, droppedFor };
-      return { source, batch, entry };
-    });
-    return { plan, dropping };
-  }
-
-  #isDropping(name: string): boolean {
-    const consumer = this.#consumers.get(name);
-    return consumer?.drops === true && this.#log.tail.drops[name]?.dropping === true;
-  }
-
-  #takeGroup(): Entry[] {
-    let bytes = 0;
-    const names = this.#namesLength();
-    const max = Math.min(GROUP_BYTES, this.#options.shards.maxBytes);
-    const end = this.#queue.findIndex(
-      (entry, index) => index === GROUP_BATCHES || (bytes += entry.bytes + ENTRY_BYTES + names) > max,
-    );
-    return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end));
-  }
-
-  /** Bytes of the names of all consumers, which the header of a batch may contain. */
-  #namesLength(): number {
-    return [...this.#consumers.keys()].reduce((sum, name) => sum + name.length + 3, 0);
-  }
-
-  #messageId(group: readonly Entry[]): string {
-    const [first] = group;
-    if (first && group.length === 1) return `${this.name}/${first.batch.id}`;
-    const hash = createHash('sha256');
-    for (const { batch } of group) hash.update(`${batch.id.length}:${batch.id}`);
-    return `${this.name}/${hash.digest('base64url').slice(0, 22)}`;
   }
 
   /** A position has changed: admits waiting publishers and drops what is not needed from the cache. */
