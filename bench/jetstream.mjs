@@ -53,11 +53,11 @@ export default async function jetStream() {
         await ours();
         await other();
         const { a, b, ratio } = await sideBySide(ROUNDS, ours, other);
-        const told = `${ratio.toFixed(2)} of ${name} (${Math.round(a).toLocaleString('en')} records a second against ${Math.round(b).toLocaleString('en')})`;
+        const summary = `${ratio.toFixed(2)} of ${name} (${Math.round(a).toLocaleString('en')} records a second against ${Math.round(b).toLocaleString('en')})`;
         const isBounded = name === 'the bare client';
         report(
           `bus in JetStream, ${load.records} records per batch`,
-          told,
+          summary,
           isBounded ? `at least ${load.share}` : undefined,
           isBounded ? ratio >= load.share : undefined,
         );

@@ -16,7 +16,7 @@ const styles: EsbuildPlugin = {
 
 /**
  * Builds a script that the page's own script loads when it needs it, and writes its name to
- * `<meta name="…" content="">` of the page. It is a bundle of its own: a chunk would make the main script
+ * `<meta name="…" content="">` of the page. It is a separate bundle: a chunk would make the main script
  * export what both use, and carry the bundler's code that preloads chunks.
  *
  * @param name of the meta element, and beginning of the file's name

@@ -49,7 +49,7 @@ const hooks = `
     return next(specifier, context);
   }`;
 
-/** Loads a module in a process of its own. Returns what went wrong. */
+/** Loads a module in a separate process. Returns what went wrong. */
 function load(address: string): string {
   const program = `
     import Module, { register } from 'node:module';

@@ -1,5 +1,5 @@
 /**
- * What few types need: entry point of a script of its own, which the form loads for them. It imports
+ * What few types need: entry point of a separate script, which the form loads for them. It imports
  * nothing that has state, and not Lit, which the page's Trusted Types let load only once; what it shares
  * with the form's script is passed.
  */

@@ -42,8 +42,8 @@ export interface NatsSession {
  */
 export async function connectNats(target: NatsTarget, egress: Egress, signal: AbortSignal): Promise<NatsSession> {
   const library = await import('nats-core/internal');
-  // The client has one factory for all connections. `nats-core` is an alias of `@nats-io/nats-core`, so
-  // that this is another copy than that of the engine's buffers in JetStream, which connect directly.
+  // The client has one factory for all connections. `nats-core` is an alias of `@nats-io/nats-core`:
+  // a second copy, so that the engine's buffers in JetStream keep their own factory.
   library.setTransportFactory(transportFactory);
   let failure: ConnectorError | undefined;
   for (const server of target.servers) {

@@ -139,7 +139,7 @@ const testStored = (id: string) =>
 const read = async (id: string) => (await service.call('GET', `/v1/${acme.team}/inputs/${id}`, { key: acme.key })).body;
 
 describe('connecting an account', () => {
-  it('stores the tokens as a secret of the connector, and shows them to nobody (S44)', async () => {
+  it('stores the tokens as a secret of the connector, and returns them in no response (S44)', async () => {
     const started = await start();
     const { leaves = '', headers } = await browser.get(local(started.url), FORM);
     const { origin, searchParams } = new URL(leaves);

@@ -263,7 +263,7 @@ test('Salesforce: signs in at the My Domain, whose tokens say no lifetime', asyn
   expect(() => vendorOf('salesforce-users', {}, 200, { domain_url: 'https://evil.example' })).toThrow('refused');
 });
 
-test('Figma: refreshes at an address of its own, and keeps the refresh token, which is not sent again', async () => {
+test('Figma: refreshes at a separate address, and keeps the refresh token, which is not sent again', async () => {
   // developers.figma.com, "Authentication": refresh OAuth tokens.
   const { server, sent } = vendorOf('figma-activity-logs', {
     access_token: 'figu_2',

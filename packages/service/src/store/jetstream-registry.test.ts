@@ -37,7 +37,7 @@ describe.each(eachDatabase())('the registry of streams on $name', (databases) =>
     await registry().savePosition('s.1', 'a', at(0));
     await registry().savePosition('s.1', 'a', at(7));
     await registry().savePosition('s.1', 'b', at(2));
-    // The shard is that of the first declaration; only listed consumers keep their positions.
+    // The first declaration decides the shard; only listed consumers keep their positions.
     const again = { shard: 3, consumers: [{ name: 'c' }, { name: 'a', position: at(7) }] };
     expect(await registry().declare('s.1', 1, [{ name: 'c' }, { name: 'a' }])).toEqual(again);
     await registry().declare('s.1', 1, [{ name: 'a' }, { name: 'b' }]);

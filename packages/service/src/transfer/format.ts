@@ -13,7 +13,7 @@ import { z } from 'zod';
  *     {"end":"export","count":<sections>,"sha256":"<hex>"}
  *
  * The checksum of a section covers its lines from the first one to the one before its end, with
- * their line feeds; that of the export covers all lines before the last one. Files come before
+ * their line feeds. The checksum of the export covers all lines before the last one. Files come before
  * tables: an import writes the tables in one transaction.
  */
 export const FORMAT = 'connector-frame-export';

@@ -132,8 +132,8 @@ async function fill(run: Script, { header, migrations, name, firstTable, events,
 }
 
 /**
- * Makes the engine's folder of the exported installation unusable with this database, and the
- * tokens of its leases lower than those of the next engine.
+ * Makes the engine's folder of the exported installation unusable with this database, and raises the
+ * lease's token, so that an engine of the exported installation is fenced.
  */
 async function renew(run: Script, name: string): Promise<void> {
   await run(`update engine_state set version = version + 1, value = '"${name}"' where key = '${DATABASE_KEY}'`);

@@ -20,7 +20,7 @@ const MAX_LINE = 256 * 1024 * 1024;
 
 /**
  * Reads a file that an export has written, and verifies its checksums. The last event of a section
- * comes after its checksum was verified, and the iteration ends after that of the file was.
+ * follows the check of its checksum, and the iteration ends after the check of the whole file.
  * @param newest version of the schema that this release supports
  * @throws TransferError when it is damaged, incomplete or of a later release
  */

@@ -39,7 +39,7 @@ export interface EngineLease {
 
 /** Row of the name of the database. */
 export const DATABASE_KEY = 'meta:database/';
-/** File in the engine's folder with its name and that of its database. */
+/** File in the engine's folder with the names of the engine and of its database. */
 const IDENTITY = 'engine.json';
 /**
  * Lease TTL in milliseconds. After this time, a process with another folder can take over from one
