@@ -5,7 +5,7 @@ import type { Form } from '../model/form.js';
 import type { AwsTrust, Setup } from '../model/wire.js';
 import type { SecretControl } from '../view/protected/secret-control.js';
 import { awsSteps, linesOf, quickCreateUrl, type Step } from './aws-role.js';
-import { createLookup, fill } from './fill.js';
+import { createLookup, fill, type Lookup } from './fill.js';
 import { createPrivateKey, publicKeyOf } from './key-pair.js';
 import { createCopyable, createPanel, make } from './panel.js';
 
@@ -55,7 +55,7 @@ export function mountSetup(host: HTMLElement, { form, setup, messages: m, colors
       ...steps.map(({ title, text }) => ({
         title,
         rows: linesOf(text),
-        text: (lookup: Parameters<Step['text']>[0]) => fill(text, lookup),
+        text: (lookup: Lookup) => fill(text, lookup),
       })),
     ];
     const copyables = all.map((step) => createCopyable(step, m, say));

@@ -103,7 +103,7 @@ async function createInJetStream(options: BusOptions, nats: NatsBuffers): Promis
       if (now === status) return Promise.resolve();
       status = now;
       if (status === 'ok') log.info('JetStream has recovered; accepting records');
-      else log.error({ jetstream: status }, 'JetStream can not store records; rejecting new ones');
+      else log.error({ jetstream: status }, 'JetStream cannot store records; rejecting new ones');
       return Promise.resolve();
     },
     async migrate() {
