@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser } from 'playwright-core';
+import { repeatLostClicks } from './repeat-lost-clicks.js';
 
 const installed = ['/usr/bin/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium-browser'];
 
@@ -18,6 +19,9 @@ export async function launchBrowser(args: string[] = []): Promise<Browser> {
     executablePath,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--site-per-process', ...args],
   });
-  browser.on('context', (context) => context.setDefaultTimeout(WAIT_MS));
+  browser.on('context', (context) => {
+    context.setDefaultTimeout(WAIT_MS);
+    context.on('page', repeatLostClicks);
+  });
   return browser;
 }
