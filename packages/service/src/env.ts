@@ -140,7 +140,12 @@ const Variables = z.object({
     .default('connector-frame'),
   NATS_STREAMS: integer(1, 64, 'a number of JetStream streams, at most 64').default(4),
   NATS_REPLICAS: integer(1, 5, 'a number of replicas, at most 5').optional(),
-  ENGINE: z.enum(['on', 'off'], '"on", or "off" for a replica that runs no pipelines').default('on'),
+  ENGINE: z
+    .enum(
+      ['on', 'off', 'shared'],
+      '"on", "off" for a replica that runs no pipelines, or "shared" for several that run them together',
+    )
+    .default('on'),
   FILE_OUTPUT_DIR: z.string().optional(),
   LOOKUP_DIR: z.string().optional(),
   KV_MAX_BYTES: integer(MIB, MAX_BYTES, bytesHint).default(DEFAULT_KEY_VALUE_LIMITS.maxBytes),

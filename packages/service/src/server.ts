@@ -29,6 +29,7 @@ import type { PipelineEngine } from './pipelines/engine.js';
 import type { NatsBuffers } from './pipelines/running/create-bus.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
 import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
+import { openSharedEngine } from './pipelines/shared/open-shared-engine.js';
 import { createReportedEngine } from './pipelines/running/reported-engine.js';
 import { awsExternalId } from './secrets/aws-external-id.js';
 import { createReadiness, databaseChecks } from './readiness.js';
@@ -124,7 +125,10 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
     const aws = awsIdentityOf(env, core, egress);
-    if (env.ENGINE === 'on') engine = await openEngine({ ...(await engineOptions(env, core, egress, log)), aws });
+    if (env.ENGINE !== 'off') {
+      const open = env.ENGINE === 'shared' ? openSharedEngine : openEngine;
+      engine = await open({ ...(await engineOptions(env, core, egress, log)), aws });
+    }
     const server = assemble({ env, core, files, log, listener, egress, aws, engine });
     if (organizationId !== undefined) await inviteAdmin(env, core, organizationId, server.url, log);
     return server;
@@ -387,7 +391,7 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     consoleOrigins: env.CONSOLE_ORIGINS,
     signIn: signInSettings(env),
     // Another replica may run the engine.
-    runsPipelines: env.ENGINE === 'on' || env.DATABASE_URL !== undefined,
+    runsPipelines: env.ENGINE !== 'off' || env.DATABASE_URL !== undefined,
     fileOutputs: env.FILE_OUTPUT_DIR !== undefined,
     betaTypes: env.BETA_TYPES === 'on',
     nodeData: env.NODE_DATA === 'on',

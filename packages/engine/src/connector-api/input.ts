@@ -98,6 +98,11 @@ export interface Sink {
 export interface PushInput {
   readonly kind: 'push';
   /**
+   * Of several processes with this pipeline, only the one that runs it may receive: the input connects
+   * to a source that would send the same records to each. Unset for an input that senders connect to.
+   */
+  readonly isExclusive?: true;
+  /**
    * Starts receiving. Records are accepted while the pipeline is paused, but not while it is
    * suspended.
    * @throws {ConnectorError}

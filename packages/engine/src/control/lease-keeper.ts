@@ -37,8 +37,18 @@ export class LeaseKeeper {
     const lease = before ? await coordinator.renew(before, ttl) : await coordinator.acquire(pipelineId, holder, ttl);
     if (before && !lease) this.lose();
     else this.#lease = lease;
-    if (!before && lease) await this.#options.onAcquired();
+    if (!before && lease) await this.#begin();
     return this.#lease;
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.#options.onAcquired();
+    } catch (error) {
+      // The next attempt acquires it again, so that nothing runs half prepared.
+      this.#lease = undefined;
+      throw error;
+    }
   }
 
   lose(): void {

@@ -11,6 +11,7 @@ import type { DeadLetters } from '../delivery/dead-letters.js';
 import { skipBacklog } from '../delivery/skip-backlog.js';
 import { ConnectorError, failureOf } from '../connector-api/connector-error.js';
 import type { Input, NotStored, Sink } from '../connector-api/input.js';
+import type { DataRecord, JsonValue } from '../connector-api/record.js';
 import { isSameSuspension, type Suspension } from '../connector-api/suspension.js';
 import { IngestBuffer } from '../ingest/ingest-buffer.js';
 import { Listener } from '../ingest/listener.js';
@@ -83,6 +84,8 @@ export class PipelineRunner {
   #run: Run | undefined;
   #purging: Promise<unknown> = Promise.resolve();
   #isPurging = false;
+  #isHandingOver = false;
+  #isListening = false;
   #suspension: Suspension | undefined;
   /** Stream of the input; for a polled input set by `start`, if its records are buffered. */
   #stream: string | undefined;
@@ -99,6 +102,7 @@ export class PipelineRunner {
       onChange: () => this.#loop.wake(),
     });
     const { clock, counters, health } = this.#context;
+    if (options.isShared) counters.divert();
     this.#missing = missingPart(definition, components);
     const node = inputOf(definition);
     const input = node && components.inputs.get(node.id);
@@ -118,7 +122,14 @@ export class PipelineRunner {
       log: this.log,
       suspension: () => this.#suspension,
     });
-    this.#reporter = new Reporter({ coordinator, pipelineId, clock, counters, observer: this.#observer });
+    this.#reporter = new Reporter({
+      coordinator,
+      pipelineId,
+      clock,
+      counters,
+      observer: this.#observer,
+      onBacklog: options.isShared ? () => this.#loop.reportSoon() : undefined,
+    });
     this.#keeper = new LeaseKeeper({
       coordinator,
       pipelineId,
@@ -142,23 +153,85 @@ export class PipelineRunner {
     const consumers = consumersOf(definition);
     this.#buffer?.suspend(this.#suspension);
     await this.#buffer?.open(consumers);
-    if (this.#input?.input.kind === 'pages') this.#stream = await this.#openPageStream(this.#input.nodeId, consumers);
+    // Of several processes, only the holder of the lease knows whether the buffer is needed.
+    if (this.#options.isShared !== true) await this.#openPageStream(consumers);
     await this.#observer.begin(this.#stream);
-    if (this.#buffer) await this.#listener?.open(this.#buffer);
+    if (!this.#isExclusive) await this.#startListening();
     this.#loop.start();
   }
 
+  /** Only the holder of the lease receives: see `PushInput.isExclusive`. */
+  get #isExclusive(): boolean {
+    const input = this.#input?.input;
+    return this.#options.isShared === true && input?.kind === 'push' && input.isExclusive === true;
+  }
+
+  async #startListening(): Promise<void> {
+    if (!this.#buffer || this.#isListening) return;
+    this.#isListening = true;
+    await this.#listener?.open(this.#buffer);
+  }
+
   /**
-   * Returns the stream of a polled input. With one output, its records are delivered directly,
+   * Opens the stream of a polled input. With one output, its records are delivered directly,
    * unless some are left in the buffer from when there were more.
    */
-  async #openPageStream(nodeId: string, consumers: readonly ConsumerOptions[]): Promise<string | undefined> {
+  async #openPageStream(consumers: readonly ConsumerOptions[]): Promise<void> {
+    if (this.#input?.input.kind !== 'pages') return;
     const { bus, definition } = this.#options;
-    const stream = streamOf(definition.id, nodeId);
+    const stream = streamOf(definition.id, this.#input.nodeId);
     await bus.declare(stream, consumers);
-    if (consumers.length > 1 || (await bus.stats(stream)).batches > 0) return stream;
+    this.#stream = stream;
+    if (consumers.length > 1 || (await bus.stats(stream)).batches > 0) return;
     await bus.remove(stream);
-    return undefined;
+    this.#stream = undefined;
+  }
+
+  /** Whether this process holds the lease. */
+  get isHeld(): boolean {
+    return this.#keeper.lease !== undefined;
+  }
+
+  /** The runner can't run the pipeline again after it was lost or handed over: its input is closed. */
+  get isSpent(): boolean {
+    return this.#isExclusive && this.#isListening && !this.isHeld;
+  }
+
+  /** Reconciles now: the lease may have become available, or was lost. */
+  reconcile(): Promise<void> {
+    return this.#loop.tick();
+  }
+
+  /**
+   * Finishes the current work, reports, and releases the lease, so that another process runs the
+   * pipeline. Records of a push input are still accepted.
+   */
+  async handOver(): Promise<void> {
+    this.#isHandingOver = true;
+    try {
+      if (this.#isExclusive && this.#isListening) await this.#close(() => this.#listener?.close());
+      await this.#run?.stop();
+      await this.#loop.settled();
+      const lease = this.#keeper.detach();
+      if (!lease) return;
+      this.log.add({ level: 'info', code: 'handed_over', message: 'pipeline handed over to another process' });
+      // What is counted from now on is not in the last report.
+      if (this.#options.isShared) this.#context.counters.divert();
+      await this.#release(lease);
+      this.#options.onReleased?.();
+    } finally {
+      this.#isHandingOver = false;
+    }
+  }
+
+  /** Returns what was counted while another process ran the pipeline, and forgets it. */
+  takeDivertedCounts(): DataRecord | undefined {
+    return this.#context.counters.takeDiverted();
+  }
+
+  /** Adds what another process has counted. Only while this process holds the lease. */
+  addCounts(counts: JsonValue): void {
+    this.#context.counters.merge(counts);
   }
 
   /** Stores records of a push input; reports `closed` if the pipeline has none. */
@@ -189,6 +262,8 @@ export class PipelineRunner {
     const before = this.#suspension;
     this.#suspension = suspension;
     this.#buffer?.suspend(suspension);
+    const isTold = this.isHeld || this.#options.isShared !== true;
+    if (!isTold) return;
     if (suspension) this.log.add({ level: 'warn', code: 'suspended', message: suspension.message });
     else if (before) this.log.add({ level: 'info', code: 'unsuspended', message: 'suspension ended' });
     await this.#loop.tick();
@@ -234,6 +309,12 @@ export class PipelineRunner {
   /** Total counts of dead letters since the pipeline was created. */
   get letters(): LetterCounts {
     return this.#context.counters.allLetters;
+  }
+
+  /** Continues what waits for changes of the dead letters, because another process has made some. */
+  lettersChanged(): void {
+    this.#context.deadLetters.wake();
+    this.#context.space.endAll();
   }
 
   /** The dead letters of all nodes. */
@@ -344,8 +425,9 @@ export class PipelineRunner {
 
   /**
    * Finishes the current work, closes the input and releases the lease. Stored records are kept.
+   * @param keepsLease the next runner of this process continues with the lease
    */
-  async stop(): Promise<void> {
+  async stop(keepsLease = false): Promise<void> {
     if (this.#loop.stopped) return;
     await this.#loop.stop();
     await this.#close(() => this.#listener?.close());
@@ -359,9 +441,14 @@ export class PipelineRunner {
     const lease = this.#keeper.detach();
     if (!lease) return;
     this.log.add({ level: 'info', code: 'stopped', message: 'pipeline stopped; buffered records are kept' });
+    await this.#release(lease, keepsLease);
+  }
+
+  /** Reports and releases a lease that was detached. */
+  async #release(lease: Lease, keepsLease = false): Promise<void> {
     try {
       await this.#report(lease, true);
-      await this.#options.coordinator.release(lease);
+      if (!keepsLease) await this.#options.coordinator.release(lease);
     } catch (error) {
       // The lease will expire.
       const { code } = failureOf(error);
@@ -408,7 +495,8 @@ export class PipelineRunner {
     if (!lease || this.#loop.stopped) return;
     const { coordinator, definition } = this.#options;
     const enabled = ((await coordinator.desired(definition.id))?.enabled ?? true) && !this.#suspension;
-    if (enabled && !this.#run && !this.#isPurging && this.#missing === undefined) this.#begin(lease);
+    if (enabled && !this.#run && !this.#isPurging && !this.#isHandingOver && this.#missing === undefined)
+      this.#begin(lease);
     if (!enabled && this.#run && !this.#run.stopping) {
       this.log.add({ level: 'info', code: 'pausing', message: 'draining' });
       void this.#run.stop();
@@ -422,6 +510,13 @@ export class PipelineRunner {
     const reported = await coordinator.reported(definition.id);
     // Another worker has updated the counters in the meantime.
     if (reported && reported.holder !== holder) counters.load(observationIn(reported.value)?.counts);
+    counters.rejoin();
+    if (this.#options.isShared) {
+      await this.#openPageStream(consumersOf(definition));
+      await this.#observer.begin(this.#stream);
+    }
+    this.#options.onAcquired?.();
+    if (this.#isExclusive) await this.#startListening();
     if (this.#missing === undefined) return;
     const { nodeId, code, message } = this.#missing;
     health.reset([nodeId]);
@@ -431,6 +526,10 @@ export class PipelineRunner {
   #onLost(): void {
     this.log.add({ level: 'warn', code: 'lease_lost', message: 'lease lost; another worker may run this pipeline' });
     this.#run?.abort();
+    if (!this.#options.isShared) return;
+    this.#context.counters.divert();
+    if (this.#isExclusive && this.#isListening) void this.#close(() => this.#listener?.close());
+    this.#options.onReleased?.();
   }
 
   #begin(lease: Lease): void {

@@ -13,6 +13,8 @@ export interface ReporterOptions {
   clock: Clock;
   counters: Counters;
   observer: Observer;
+  /** Called if records wait in the buffer: the next report is due soon, for processes that read it. */
+  onBacklog?: (() => void) | undefined;
 }
 
 /** Reports the observed state of a pipeline to the coordinator on changes and as a heartbeat. */
@@ -29,10 +31,12 @@ export class Reporter {
    * @param always reports even without changes
    */
   async report(lease: Lease, working: boolean, always: boolean): Promise<boolean> {
-    const { coordinator, pipelineId, clock, counters, observer } = this.#options;
+    const { coordinator, pipelineId, clock, counters, observer, onBacklog } = this.#options;
     const observation = await observer.observe(working);
-    const { full, nodes, dropped, lost, suspension } = observation;
-    const revision = JSON.stringify([counters.revision, working, full, nodes, dropped, lost, suspension]);
+    const { full, nodes, dropped, lost, suspension, waiting } = observation;
+    if (waiting > 0) onBacklog?.();
+    const backlog = onBacklog ? waiting : 0;
+    const revision = JSON.stringify([counters.revision, working, full, nodes, dropped, lost, suspension, backlog]);
     const now = clock.now();
     if (!always && revision === this.#reported?.revision && now - this.#reported.at < HEARTBEAT_MS) return true;
     if (!(await coordinator.report(lease, pipelineId, reportOf(observation)))) return false;

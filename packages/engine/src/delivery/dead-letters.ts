@@ -1,13 +1,12 @@
-import { readFile, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ConnectorError } from '../connector-api/connector-error.js';
-import { isErrno } from '../files/is-errno.js';
-import { isRecord } from '../connector-api/record.js';
 import { groupBy } from './group-by.js';
+import { FolderLetters } from './folder-letters.js';
 import type { StoredLetter } from './letter-lines.js';
-import { LetterStore, type LetterBounds } from './letter-store.js';
+import type { LetterStats, LetterStorage, NodeLetters } from './letter-storage.js';
+import type { LetterBounds } from './letter-store.js';
 
 export type { StoredLetter } from './letter-lines.js';
+export type { LetterStats } from './letter-storage.js';
 
 export interface DeadLetter {
   nodeId: string;
@@ -16,12 +15,6 @@ export interface DeadLetter {
   recordId: string;
   /** JSON of the record. */
   line: string;
-}
-
-/** Number of dead letters of a node, and the bytes of their lines. */
-export interface LetterStats {
-  count: number;
-  bytes: number;
 }
 
 export interface DeadLettersOptions extends LetterBounds {
@@ -54,17 +47,15 @@ export class DeadLettersFullError extends ConnectorError {
  * that one can't use up the space of another.
  */
 export class DeadLetters {
-  readonly #folder: string;
+  readonly #storage: LetterStorage;
   readonly #options: DeadLettersOptions;
-  readonly #stores = new Map<string, Promise<LetterStore>>();
   readonly #waiters = new Set<() => void>();
-  #migrated: Promise<void> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  /** @param folder folder of the pipeline */
-  constructor(folder: string, options: DeadLettersOptions) {
-    this.#folder = folder;
+  /** @param storage where the letters are, or the folder of the pipeline */
+  constructor(storage: string | LetterStorage, options: DeadLettersOptions) {
+    this.#storage = typeof storage === 'string' ? new FolderLetters(storage, options, options.now) : storage;
     this.#options = options;
   }
 
@@ -78,7 +69,7 @@ export class DeadLetters {
       const { whenFull, onStored, onDropped } = this.#options;
       for (const [nodeId, letters] of byNode) {
         const store = await this.#open(nodeId);
-        if (whenFull === 'block' && !store.hasRoomFor(letters)) throw new DeadLettersFullError(nodeId);
+        if (whenFull === 'block' && !(await store.hasRoomFor(letters))) throw new DeadLettersFullError(nodeId);
       }
       for (const [nodeId, letters] of byNode) {
         const store = await this.#open(nodeId);
@@ -95,7 +86,7 @@ export class DeadLetters {
     return this.#serialize(async () => {
       if (this.#options.whenFull === 'drop_oldest') return true;
       for (const [nodeId, letters] of groupBy(entries, (each) => each.nodeId))
-        if (!(await this.#open(nodeId)).hasRoomFor(letters)) return false;
+        if (!(await (await this.#open(nodeId)).hasRoomFor(letters))) return false;
       return true;
     });
   }
@@ -127,7 +118,7 @@ export class DeadLetters {
   /** Deletes letters by id. Returns how many there were. */
   async delete(ids: readonly string[]): Promise<number> {
     const count = await this.#each(ids, (store, sequences) => store.delete(sequences));
-    if (count > 0) this.#options.onFreed?.();
+    if (count > 0) this.#freed();
     return count;
   }
 
@@ -139,7 +130,7 @@ export class DeadLetters {
         if (nodeId === undefined || id === nodeId) deleted += await (await this.#open(id)).purge();
       return deleted;
     });
-    if (count > 0) this.#options.onFreed?.();
+    if (count > 0) this.#freed();
     return count;
   }
 
@@ -154,8 +145,14 @@ export class DeadLetters {
       if (!(await this.nodeIds()).includes(nodeId)) return 0;
       return (await this.#open(nodeId)).replay(sequences?.map(({ sequence }) => sequence));
     });
-    for (const wake of this.#waiters) wake();
+    this.wake();
+    if (count > 0) this.#storage.changed?.();
     return count;
+  }
+
+  /** Ends waits for redelivery: another process may have marked letters. */
+  wake(): void {
+    for (const wake of this.#waiters) wake();
   }
 
   /** Returns letters of a node that wait for redelivery, oldest first. */
@@ -191,7 +188,7 @@ export class DeadLetters {
   async stats(): Promise<Record<string, LetterStats>> {
     const stats: Record<string, LetterStats> = {};
     for (const id of await this.nodeIds()) {
-      const { count, bytes } = await this.#open(id);
+      const { count, bytes } = await (await this.#open(id)).stats();
       if (count > 0) stats[id] = { count, bytes };
     }
     return stats;
@@ -206,45 +203,26 @@ export class DeadLetters {
   /** Deletes everything, also after `close`. */
   async remove(): Promise<void> {
     await this.close();
-    this.#stores.clear();
-    await rm(this.#root, { recursive: true, force: true });
-    for (const path of this.#legacy) await rm(path, { force: true });
+    await this.#storage.remove();
   }
 
   /** Ids of the nodes that have had dead letters, in alphabetical order. */
-  async nodeIds(): Promise<string[]> {
-    await this.#migrate();
-    const names = await readdir(this.#root).catch(ignoreMissing<string[]>([]));
-    const stored = names.map((name) => decodeURIComponent(name));
-    return [...new Set([...stored, ...this.#stores.keys()])].toSorted();
+  nodeIds(): Promise<string[]> {
+    return this.#storage.nodeIds();
   }
 
-  get #root(): string {
-    return join(this.#folder, 'dead-letters');
+  #open(nodeId: string): Promise<NodeLetters> {
+    return this.#storage.open(nodeId);
   }
 
-  /** Files of releases before 035, in the order in which they were written. */
-  get #legacy(): readonly string[] {
-    const path = join(this.#folder, 'dead-letters.ndjson');
-    return [`${path}.1`, path];
-  }
-
-  #open(nodeId: string): Promise<LetterStore> {
-    let store = this.#stores.get(nodeId);
-    if (!store) {
-      const { maxBytes, maxCount, now } = this.#options;
-      const folder = join(this.#root, encodeURIComponent(nodeId));
-      store = LetterStore.open(folder, nodeId, { maxBytes, maxCount }, now);
-      // A failed attempt must not be cached.
-      store.catch(() => this.#stores.delete(nodeId));
-      this.#stores.set(nodeId, store);
-    }
-    return store;
+  #freed(): void {
+    this.#options.onFreed?.();
+    this.#storage.changed?.();
   }
 
   async #each(
     ids: readonly string[],
-    work: (store: LetterStore, sequences: readonly number[]) => Promise<number>,
+    work: (store: NodeLetters, sequences: readonly number[]) => Promise<number>,
   ): Promise<number> {
     return this.#serialize(async () => {
       const known = new Set(await this.nodeIds());
@@ -258,23 +236,6 @@ export class DeadLetters {
     });
   }
 
-  #migrate(): Promise<void> {
-    this.#migrated ??= this.#moveLegacy();
-    this.#migrated.catch(() => (this.#migrated = undefined));
-    return this.#migrated;
-  }
-
-  /** Moves the letters of earlier releases. A crash in between repeats the file, which may duplicate. */
-  async #moveLegacy(): Promise<void> {
-    for (const path of this.#legacy) {
-      const text = await readFile(path, 'utf8').catch(ignoreMissing<undefined>(undefined));
-      if (text === undefined) continue;
-      const letters = text.split('\n').flatMap((line) => parseLegacy(line) ?? []);
-      for (const [nodeId, own] of groupBy(letters, (each) => each.nodeId)) await (await this.#open(nodeId)).add(own);
-      await rm(path, { force: true });
-    }
-  }
-
   #serialize<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new ConnectorError('closed', 'The pipeline is being restarted. Retry.');
     const done = this.#queue.then(work);
@@ -283,31 +244,8 @@ export class DeadLetters {
   }
 }
 
-const ignoreMissing =
-  <T>(value: T) =>
-  (error: unknown): T => {
-    if (isErrno(error, 'ENOENT')) return value;
-    throw error;
-  };
-
 function parseId(id: string): { nodeId: string; sequence: number } | undefined {
   const dot = id.lastIndexOf('.');
   const sequence = Number(id.slice(dot + 1));
   return dot > 0 && Number.isSafeInteger(sequence) ? { nodeId: id.slice(0, dot), sequence } : undefined;
-}
-
-function parseLegacy(line: string): (DeadLetter & { at?: number }) | undefined {
-  try {
-    const letter: unknown = JSON.parse(line);
-    if (!isRecord(letter)) return undefined;
-    const { at, node_id: nodeId, reason, record_id: recordId } = letter;
-    if (typeof nodeId !== 'string' || typeof reason !== 'string' || typeof recordId !== 'string') return undefined;
-    // Keeps the text of the record, with all digits of its numbers.
-    const start = line.indexOf(',"record":') + ',"record":'.length;
-    const time = typeof at === 'string' ? Date.parse(at) : Number.NaN;
-    return { nodeId, reason, recordId, line: line.slice(start, -1), ...(Number.isFinite(time) && { at: time }) };
-  } catch {
-    // Half a line of a crash.
-    return undefined;
-  }
 }

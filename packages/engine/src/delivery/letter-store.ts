@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { replaceFile, syncFolder } from '../files/durable.js';
 import { isErrno } from '../files/is-errno.js';
 import { LineFile } from '../files/line-file.js';
+import type { LetterStats, NodeLetters } from './letter-storage.js';
 import {
   decode,
   encode,
@@ -46,7 +47,7 @@ const never = (): Promise<void> => Promise.resolve();
  * `b<sequence> <json>`: refused again). A segment of which half is gone is compacted; one that is
  * empty is deleted. Calls that write must not overlap.
  */
-export class LetterStore {
+export class LetterStore implements NodeLetters {
   readonly nodeId: string;
   readonly #folder: string;
   readonly #bounds: LetterBounds;
@@ -93,11 +94,12 @@ export class LetterStore {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Returns whether the letters fit. A node without letters has room for any. */
-  hasRoomFor(letters: readonly NewLetter[]): boolean {
-    if (this.count === 0) return true;
-    const bytes = letters.reduce((sum, letter) => sum + Buffer.byteLength(letter.line) + 200, 0);
-    return this.count + letters.length <= this.#bounds.maxCount && this.bytes + bytes <= this.#bounds.maxBytes;
+  stats(): Promise<LetterStats> {
+    return Promise.resolve({ count: this.count, bytes: this.bytes });
+  }
+
+  hasRoomFor(letters: readonly NewLetter[]): Promise<boolean> {
+    return Promise.resolve(hasRoomFor(letters, { count: this.count, bytes: this.bytes }, this.#bounds));
   }
 
   async add(letters: readonly NewLetter[]): Promise<void> {
@@ -277,6 +279,17 @@ export class LetterStore {
     for (const line of await linesOf(`${path}.changes`)) readChange(line, changes);
     return (await linesOf(`${path}.ndjson`)).flatMap((line) => decode(line, this.nodeId, changes) ?? []);
   }
+}
+
+/** Returns whether letters fit beside those that are there. A node without letters has room for any. */
+export function hasRoomFor(
+  letters: readonly NewLetter[],
+  { count, bytes }: LetterStats,
+  bounds: LetterBounds,
+): boolean {
+  if (count === 0) return true;
+  const more = letters.reduce((sum, letter) => sum + Buffer.byteLength(letter.line) + 200, 0);
+  return count + letters.length <= bounds.maxCount && bytes + more <= bounds.maxBytes;
 }
 
 const nameOf = (first: number): string => String(first).padStart(16, '0');

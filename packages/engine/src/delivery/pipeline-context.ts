@@ -49,11 +49,11 @@ export interface ChangeListeners {
 
 type ContextOptions = Pick<
   RunnerOptions,
-  'definition' | 'folder' | 'clock' | 'random' | 'samples' | 'schemas' | 'meter'
+  'definition' | 'folder' | 'letters' | 'clock' | 'random' | 'samples' | 'schemas' | 'meter'
 >;
 
 export function createPipelineContext(
-  { definition, folder, clock = systemClock, random = Math.random, samples, schemas, meter }: ContextOptions,
+  { definition, folder, letters, clock = systemClock, random = Math.random, samples, schemas, meter }: ContextOptions,
   limits: RunnerLimits,
   pipelineLog: PipelineLog,
   listeners: ChangeListeners,
@@ -80,7 +80,7 @@ export function createPipelineContext(
       () => listeners.onChange(),
       (nodeId) => counters.addFailedAttempt(nodeId),
     ),
-    deadLetters: new DeadLetters(folder, {
+    deadLetters: new DeadLetters(letters ?? folder, {
       maxBytes: limits.deadLetters,
       maxCount: limits.deadLetterCount,
       whenFull: limits.deadLettersFull,

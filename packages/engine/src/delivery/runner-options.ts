@@ -9,6 +9,7 @@ import type { PipelineLog } from '../pipeline/pipeline-log.js';
 import type { RecordSamples } from '../pipeline/record-samples.js';
 import type { Suspension } from '../connector-api/suspension.js';
 import type { EdgeSchemas } from '../schema/edge-schemas.js';
+import type { LetterStorage } from './letter-storage.js';
 import { PERMANENT_MAX_MS } from './retry-policy.js';
 
 /** Implementations of the nodes of a pipeline, by node id. A node without one can't run. */
@@ -41,6 +42,8 @@ export interface RunnerOptions {
   holder: string;
   /** Folder for the dead letters of this pipeline. */
   folder: string;
+  /** Where the dead letters are, rather than in `folder`. */
+  letters?: LetterStorage;
   /** Log of a previous runner of this pipeline, to continue with. */
   log?: PipelineLog;
   /** Receives the records that pass, for readers that outlive this runner. */
@@ -49,6 +52,15 @@ export interface RunnerOptions {
   schemas?: EdgeSchemas;
   /** Receives each counted amount, for billing. */
   meter?: Meter;
+  /**
+   * Other processes have runners of this pipeline, too. All of them accept records; only the holder of
+   * the lease delivers, and owns the counts.
+   */
+  isShared?: boolean;
+  /** Called when the lease was acquired, with the counts of the previous holder. */
+  onAcquired?: () => void;
+  /** Called when the lease was lost or handed over. */
+  onReleased?: () => void;
   /** Suspends the pipeline from the start: see `PipelineRunner.suspend`. */
   suspension?: Suspension;
   clock?: Clock;

@@ -159,7 +159,7 @@ export class IngestBuffer implements Sink {
       counters.add(nodeId, 'ingress', batch.lines.length, batch.bytes);
       counters.add(nodeId, 'egress', batch.lines.length, batch.bytes);
       samples.offer(nodeId, batch.lines);
-      counters.lastIngestedAt = clock.now();
+      counters.ingestedAt(clock.now());
     }
     const rejected = results.find(({ stored }) => !stored);
     if (rejected?.stored === false) return { stored: false, reason: rejected.reason };

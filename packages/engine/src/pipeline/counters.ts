@@ -36,6 +36,7 @@ export class Counters {
   readonly #nodes = new Map<string, NodeCounts>();
   readonly #letters = new Map<string, LetterCounts>();
   readonly #failedAttempts = new Map<string, number>();
+  #diverted: Counters | undefined;
   /** When records were last ingested, in milliseconds since the epoch. */
   lastIngestedAt: number | undefined;
   /** Increases with every change. */
@@ -75,6 +76,43 @@ export class Counters {
     }
   }
 
+  /** Adds saved counts of the same nodes. */
+  merge(saved: JsonValue): void {
+    const other = new Counters(this.#nodeIds, saved);
+    if (other.lastIngestedAt !== undefined)
+      this.lastIngestedAt = Math.max(this.lastIngestedAt ?? 0, other.lastIngestedAt);
+    for (const [id, node] of this.#nodes) {
+      const { ingress, egress, errors } = other.node(id);
+      node.ingress = sum(node.ingress, ingress);
+      node.egress = sum(node.egress, egress);
+      node.errors += errors;
+      this.#failedAttempts.set(id, this.failedAttempts(id) + other.failedAttempts(id));
+      const [letters, more] = [this.#letters.get(id), other.letters(id)];
+      if (letters) for (const kind of ['stored', 'dropped', 'replayed'] as const) letters[kind] += more[kind];
+    }
+    this.#rise();
+  }
+
+  /** Collects counts separately from now on, because another process has these counters. */
+  divert(): void {
+    this.#diverted ??= new Counters(this.#nodeIds);
+  }
+
+  /** Ends `divert`: adds what was not taken. */
+  rejoin(): void {
+    const taken = this.takeDiverted();
+    this.#diverted = undefined;
+    if (taken) this.merge(taken);
+  }
+
+  /** Returns what was counted since `divert` or the last call; `undefined` if nothing was. */
+  takeDiverted(): DataRecord | undefined {
+    const diverted = this.#diverted;
+    if (!diverted || diverted.revision === 0) return undefined;
+    this.#diverted = new Counters(this.#nodeIds);
+    return diverted.toJson();
+  }
+
   node(id: string): Readonly<NodeCounts> {
     return this.#nodes.get(id) ?? { ingress: amount(), egress: amount(), errors: 0 };
   }
@@ -107,6 +145,7 @@ export class Counters {
   }
 
   addLetters(id: string, kind: keyof LetterCounts, letters: number): void {
+    if (this.#diverted) return this.#diverted.addLetters(id, kind, letters);
     const node = this.#letters.get(id);
     if (!node || letters === 0) return;
     node[kind] += letters;
@@ -116,25 +155,33 @@ export class Counters {
   add(id: string, direction: 'ingress' | 'egress', records: number, bytes: number): void {
     const node = this.#nodes.get(id);
     if (!node || records === 0) return;
+    this.#meter?.add(id, direction, records, bytes);
+    if (this.#diverted) return this.#diverted.add(id, direction, records, bytes);
     node[direction].records += records;
     node[direction].bytes += bytes;
-    this.#meter?.add(id, direction, records, bytes);
     this.#rise();
   }
 
   addErrors(id: string, errors: number): void {
     const node = this.#nodes.get(id);
     if (!node || errors === 0) return;
-    node.errors += errors;
     this.#meter?.addErrors(id, errors);
+    if (this.#diverted) return this.#diverted.addErrors(id, errors);
+    node.errors += errors;
     this.#rise();
   }
 
   /** Counts one attempt of a node that failed while it was erroring. */
   addFailedAttempt(id: string): void {
     if (!this.#failedAttempts.has(id)) return;
+    if (this.#diverted) return this.#diverted.addFailedAttempt(id);
     this.#failedAttempts.set(id, this.failedAttempts(id) + 1);
     this.#rise();
+  }
+
+  /** Notes that records were ingested now, in milliseconds since the epoch. */
+  ingestedAt(now: number): void {
+    (this.#diverted ?? this).lastIngestedAt = now;
   }
 
   /** Only for the meter: see `Meter`. */
@@ -164,6 +211,11 @@ export class Counters {
     };
   }
 }
+
+const sum = (one: Amount, other: Amount): Amount => ({
+  records: one.records + other.records,
+  bytes: one.bytes + other.bytes,
+});
 
 const count = (value: JsonValue | undefined): number => (typeof value === 'number' ? value : 0);
 

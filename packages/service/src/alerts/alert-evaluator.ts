@@ -40,7 +40,7 @@ export interface EvaluatorOptions {
   /** Computes what an organization costs in the period that contains `now`. */
   currentCost: (organizationId: string, now: number) => Promise<CurrentCost>;
   /** Returns the stored log entries of all pipelines after a sequence, in order. */
-  entriesAfter: (sequence: number) => readonly LoggedEntry[];
+  entriesAfter: (sequence: number) => readonly LoggedEntry[] | Promise<readonly LoggedEntry[]>;
   /** Where the evaluator keeps what the next process continues with. */
   state: { load(): Promise<JsonValue | undefined>; save(value: DataRecord): Promise<void> };
   /** Milliseconds until a firing alert is sent again. `undefined`: never. */
@@ -198,8 +198,9 @@ export class AlertEvaluator {
       this.#held = new HeldStatuses(age <= MAX_STATE_AGE_MS ? saved['statuses'] : undefined, now);
     }
     const sequence = isRecord(saved) ? saved['log_sequence'] : undefined;
-    // In one step, so that no entry is in both or in neither. Without a state, there were no rules.
-    for (const entry of entriesAfter(typeof sequence === 'number' ? sequence : 0)) {
+    const stored = entriesAfter(typeof sequence === 'number' ? sequence : 0);
+    // Entries in memory in one step, so that none is in both or in neither. Without a state, there were no rules.
+    for (const entry of stored instanceof Promise ? await stored : stored) {
       this.#matches.saw(entry.entry.sequence);
       if (typeof sequence === 'number') this.#match(entry, ({ createdAt }) => entry.entry.at >= createdAt.getTime());
     }

@@ -43,21 +43,31 @@ export interface PipelineMetrics {
  */
 export type Ingested = Appended | { stored: false; reason: 'no_pipeline' | 'unknown' };
 
-/** Operations on what waits in one pipeline. Only the process that runs the pipeline has them. */
+/**
+ * Operations on what waits in one pipeline. Only a process that runs the pipeline, or can ask that one, has
+ * them. They reject with a `ConnectorError` if that process does not respond.
+ */
 export interface PipelineDelivery {
   /** Ends all waits before a retry. Returns how many there were. */
-  retryNow(): number;
+  retryNow(): number | Promise<number>;
   /** Reads a polled input now, unless it is being read. Returns whether the input is polled. */
-  trigger(): boolean;
+  trigger(): boolean | Promise<boolean>;
   /** Returns records that could not be delivered to a node yet, oldest first. */
-  waitingRecords(nodeId: string, limit: number): readonly WaitingRecord[];
+  waitingRecords(nodeId: string, limit: number): readonly WaitingRecord[] | Promise<readonly WaitingRecord[]>;
   /** Deletes the backlog and the dead letters of a node, or of all nodes. */
   purge(nodeId?: string): Promise<Purged>;
   readonly deadLetters: Pick<DeadLetters, 'list' | 'get' | 'delete' | 'purge' | 'replay' | 'stats'>;
 }
 
 /** The schemas of the records on the edges of a pipeline. Only the process that runs it has them. */
-export type PipelineSchemas = Pick<EdgeSchemas, 'state' | 'graduate' | 'reset'>;
+export interface PipelineSchemas extends Pick<EdgeSchemas, 'state'> {
+  /** Ends the learning of an edge. Returns `false` if it is not observed. */
+  graduate(edgeId: string): boolean | Promise<boolean>;
+  /** Makes an edge learn again. Returns `false` if it is not observed. */
+  reset(edgeId: string): boolean | Promise<boolean>;
+  /** Whether another process observes the edges, so that `state` knows nothing. */
+  readonly isRemote?: true;
+}
 
 /** Selects entries of the logs of one organization. Without further properties: all. */
 export interface LogFilter {
@@ -113,7 +123,7 @@ export interface PipelineEngine {
   /** Returns recent throughput, measured since this process started. */
   metrics(pipelineId: string): PipelineMetrics;
   /** Returns recent log entries, oldest first, also those of earlier processes. */
-  log(pipelineId: string, limit?: number): readonly LogEntry[];
+  log(pipelineId: string, limit?: number): readonly LogEntry[] | Promise<readonly LogEntry[]>;
   /**
    * Yields the log entries after sequence number `after`, then new entries until `signal` is
    * aborted or the pipeline is removed.

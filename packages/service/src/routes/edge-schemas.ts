@@ -8,7 +8,7 @@ import { isDetected } from '../pipelines/schema-detection.js';
 import type { Pipeline } from '../store/store.js';
 import type { StoredEdge } from '../store/tables.js';
 import type { RouteContext } from './context.js';
-import { NOT_RUNNING, unavailable } from './pipeline-delivery.js';
+import { NOT_RUNNING, unavailable, whileRunning } from './pipeline-delivery.js';
 import { Id, OrgAndId } from './schemas.js';
 
 const OrgIdAndEdge = OrgAndId.extend({ edge: Id });
@@ -83,20 +83,20 @@ export function edgeSchemaRoutes(context: RouteContext): Route[] {
   async function changeWith(
     call: EdgeCall,
     mode: string,
-    apply: (schemas: PipelineSchemas, edgeId: string) => boolean,
+    apply: (schemas: PipelineSchemas, edgeId: string) => boolean | Promise<boolean>,
   ) {
     const { pipeline, edge } = await findEdge(call);
     if (!isDetected(edge))
       throw invalidRequest('The schema of this edge is not detected. Set schema_detection_spec.enabled first.');
     const schemas = engine.schemas(pipeline.id);
     // The engine may not have applied a change of the pipeline yet.
-    if (!schemas?.state(edge.id)) throw unavailable();
+    if (!schemas || (!schemas.isRemote && !schemas.state(edge.id))) throw unavailable();
     const now = new Date(context.clock.now());
     const selection = { edge_id: edge.id, schema: mode };
     const effect = { organizationId: pipeline.organizationId, pipelineId: pipeline.id, selection } as const;
-    await recordEffect(store.auditLogs, call.author, now, { ...effect, action: 'update' }, () => {
-      if (!apply(schemas, edge.id)) throw unavailable();
-      return Promise.resolve({});
+    await recordEffect(store.auditLogs, call.author, now, { ...effect, action: 'update' }, async () => {
+      if (!(await whileRunning(async () => apply(schemas, edge.id)))) throw unavailable();
+      return {};
     });
     return { status: 204 } as const;
   }

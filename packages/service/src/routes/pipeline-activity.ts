@@ -59,7 +59,7 @@ export function pipelineActivityRoutes({ store, engine }: RouteContext, streams:
       },
       async ({ organization, params, query }) => {
         const id = await find(organization.id, params.id);
-        return { status: 200, body: { entries: engine.log(id, query.limit).map(presentLogEntry) } };
+        return { status: 200, body: { entries: (await engine.log(id, query.limit)).map(presentLogEntry) } };
       },
     ),
 

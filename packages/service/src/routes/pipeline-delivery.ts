@@ -139,7 +139,8 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, params, query }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id, params.node);
-        const body = delivery.waitingRecords(params.node, query.limit).map((record) => {
+        const records = await whileRunning(async () => delivery.waitingRecords(params.node, query.limit));
+        const body = records.map((record) => {
           const data = Buffer.from(record.line);
           const omitted = data.length > MAX_DATA_BYTES;
           return {
@@ -178,7 +179,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
       },
       async ({ organization, params }) => {
         const { delivery } = await findDelivery(context, organization.id, params.id);
-        return { status: 200, body: { retried: delivery.retryNow() } };
+        return { status: 200, body: { retried: await whileRunning(async () => delivery.retryNow()) } };
       },
     ),
 
@@ -204,7 +205,7 @@ export function pipelineDeliveryRoutes(context: RouteContext): Route[] {
         if (!pipeline.enabled) throw invalidRequest('The pipeline is paused. Resume it first.');
         const { suspension } = await context.engine.status(pipeline);
         if (suspension) throw invalidRequest(suspension.message);
-        if (!delivery.trigger())
+        if (!(await whileRunning(async () => delivery.trigger())))
           throw invalidRequest('The input of this pipeline is not polled. It receives what others send.');
         return { status: 200, body: JSON.stringify('The input is read now.') };
       },

@@ -2,7 +2,7 @@ import type { DataRecord } from '@connector-frame/engine';
 import { and, asc, inArray, isNull, sql } from 'drizzle-orm';
 import type { Alert } from './alerts.js';
 import type { Database } from './database.js';
-import { isLeaseHeld } from './engine-leases.js';
+import { isLeaseHeld, type EngineRight } from './engine-leases.js';
 import type { AlertRule } from './store.js';
 import {
   alertEvents,
@@ -46,8 +46,8 @@ export interface AlertWriter {
  */
 const MAX_CHANGES = 250;
 
-/** @param token fencing token of the engine's lease */
-export function createAlertWriter(database: Database, token: number): AlertWriter {
+/** @param right what entitles this process to write */
+export function createAlertWriter(database: Database, right: EngineRight): AlertWriter {
   const { queries } = database;
 
   const commitSome = (changes: readonly AlertChange[], now: Date): Promise<string[]> =>
@@ -56,7 +56,7 @@ export function createAlertWriter(database: Database, token: number): AlertWrite
       const held = await tx
         .select({ id: organizations.id })
         .from(organizations)
-        .where(and(inArray(organizations.id, organizationIds), isLeaseHeld(token)))
+        .where(and(inArray(organizations.id, organizationIds), isLeaseHeld(right)))
         .orderBy(asc(organizations.id))
         .for('key share');
       const existing = new Set(held.map(({ id }) => id));
@@ -125,7 +125,7 @@ export function createAlertWriter(database: Database, token: number): AlertWrite
         .insert(alertFeeds)
         .select(
           sql`select p.id, ${nodeId}, coalesce((select max(sequence) from ${alertEvents}), 0)
-            from ${pipelines} as p where p.id = ${pipelineId} and ${isLeaseHeld(token)} for key share of p`,
+            from ${pipelines} as p where p.id = ${pipelineId} and ${isLeaseHeld(right)} for key share of p`,
         )
         .onConflictDoNothing();
     },

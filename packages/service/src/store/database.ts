@@ -66,9 +66,9 @@ export function postgresDatabase(
   return {
     queries: drizzle(pool),
     pool,
-    transaction: (work) => transact(pool, (client) => work(drizzle(client))),
+    transaction: (work) => transactionOn(pool, (client) => work(drizzle(client))),
     script: (work) =>
-      transact(pool, (client) =>
+      transactionOn(pool, (client) =>
         work(async (sql) => {
           // pg returns an array if the text has several statements; its types only declare the
           // single result.
@@ -81,12 +81,20 @@ export function postgresDatabase(
   };
 }
 
+/** Creates a small pool on the same server, whose connections others can't use up. */
+export function reservedPool({ options }: Pool): Pool {
+  const pool = new Pool({ ...options, max: 4 });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
 /**
  * Runs `work` in a transaction on one connection. Avoids Drizzle's own transaction on a pool: it
  * never returns the connection if `begin` fails, so that an outage would use up the pool, and it
  * returns a broken connection to the pool.
  */
-async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function transactionOn<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {

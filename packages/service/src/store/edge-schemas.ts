@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Fields, SchemaState, SchemaTag, SchemaUpdate } from '@connector-frame/engine';
 import { and, desc, eq, inArray, not, sql } from 'drizzle-orm';
 import type { Database, Queries } from './database.js';
-import { isLeaseHeld } from './engine-leases.js';
+import { isLeaseHeld, type EngineRight } from './engine-leases.js';
 import { edgeSchemaEvents as events, edgeSchemas as table, pipelines } from './tables.js';
 
 /** A change of the schema of the records on an edge. */
@@ -68,15 +68,15 @@ export interface EdgeSchemaWriter {
   put(pipelineId: string, updates: ReadonlyMap<string, SchemaUpdate>): Promise<void>;
 }
 
-/** @param token fencing token of the engine's lease */
-export function createEdgeSchemaWriter(database: Database, token: number): EdgeSchemaWriter {
+/** @param right what entitles this process to write */
+export function createEdgeSchemaWriter(database: Database, right: EngineRight): EdgeSchemaWriter {
   return {
     load: (pipelineId, edgeIds, all) =>
       database.transaction(async (queries) => {
         for (const each of [table, events])
           await queries
             .delete(each)
-            .where(and(eq(each.pipelineId, pipelineId), not(inArray(each.edgeId, [...all])), isLeaseHeld(token)));
+            .where(and(eq(each.pipelineId, pipelineId), not(inArray(each.edgeId, [...all])), isLeaseHeld(right)));
         const rows = await queries
           .select()
           .from(table)
@@ -89,7 +89,7 @@ export function createEdgeSchemaWriter(database: Database, token: number): EdgeS
         const [held] = await queries
           .select({ id: pipelines.id })
           .from(pipelines)
-          .where(and(eq(pipelines.id, pipelineId), isLeaseHeld(token)))
+          .where(and(eq(pipelines.id, pipelineId), isLeaseHeld(right)))
           .for('key share');
         if (!held) return;
         for (const [edgeId, { state, event }] of updates) {

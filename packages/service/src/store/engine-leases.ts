@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
+import { isMember } from './engine-members.js';
 import { engineState as table } from './tables.js';
 
 /**
@@ -93,8 +94,17 @@ const expiryOf = (value: typeof table.value) => sql`coalesce((${value}::json ->>
 // Not `now()`: that is when the transaction began, which may have waited for a lock since.
 const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
-/** A condition for writes: the lease is held with this token. It can't be acquired until the transaction ends. */
-export const isLeaseHeld = (token: number) =>
+/** What entitles a process to write: the token of the engine's lease, or the membership of a shared engine. */
+export type EngineRight = number | { memberId: string };
+
+/**
+ * A condition for writes: the lease is held with this token, and can't be acquired until the transaction
+ * ends; or the member has not expired.
+ */
+export const isLeaseHeld = (right: EngineRight) =>
+  typeof right === 'number' ? isHeldWithToken(right) : isMember(right.memberId);
+
+const isHeldWithToken = (token: number) =>
   sql`exists (select from ${table} as lease where lease.key = ${LEASE_KEY} and (lease.value::json ->> 'token')::bigint = ${token} for share)`;
 
 const isHeldWith = (token: number) => and(eq(table.key, LEASE_KEY), sql`${tokenOf(table.value)} = ${token}`);

@@ -14,6 +14,8 @@ export interface EngineState extends Store {
   put(values: ReadonlyMap<string, JsonValue>): Promise<void>;
   /** Returns all keys that begin with `prefix`, in order. */
   keys(prefix: string): Promise<string[]>;
+  /** Returns the versions of all values whose keys begin with `prefix`, by key. */
+  versions(prefix: string): Promise<Map<string, number>>;
 }
 
 /** The engine's lease, checked by each write. */
@@ -145,6 +147,12 @@ export function createEngineState(queries: Queries, fence?: Fence): EngineState 
           .returning({ key: table.key });
         if (written.length < some.length) await requireLease();
       }
+    },
+
+    async versions(prefix) {
+      const { key, version } = table;
+      const rows = await queries.select({ key, version }).from(table).where(beginsWith(prefix));
+      return new Map(rows.map((row) => [row.key, row.version]));
     },
 
     async keys(prefix) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ConnectorError, type KeyValueEntry } from '@connector-frame/engine/connector-api';
 import { and, asc, eq, gt, inArray, isNull, lte, or, sql, type InferSelectModel, type SQL } from 'drizzle-orm';
 import type { Database, Queries } from './database.js';
-import { isLeaseHeld } from './engine-leases.js';
+import { isLeaseHeld, type EngineRight } from './engine-leases.js';
 import { connectors, keyValueEntries as entries, keyValueTables as tables, removedKeyValueTables } from './tables.js';
 
 /** Maximum size of one table. */
@@ -166,14 +166,14 @@ export interface KeyValueWriter {
   put(connectorId: string, given: readonly KeyValueEntry[], now: Date, ttlMs?: number): Promise<void>;
 }
 
-/** @param token fencing token of the engine's lease */
-export function createKeyValueWriter(database: Database, token: number, limits: KeyValueLimits): KeyValueWriter {
+/** @param right what entitles this process to write */
+export function createKeyValueWriter(database: Database, right: EngineRight, limits: KeyValueLimits): KeyValueWriter {
   const fits = ({ keys, bytes }: Pick<Counts, 'keys' | 'bytes'>): boolean =>
     keys <= limits.maxKeys && bytes <= limits.maxBytes;
   return {
     put: (connectorId, given, now, ttlMs) =>
       database.transaction(async (queries) => {
-        const locked = await lockTable(queries, connectorId, token);
+        const locked = await lockTable(queries, connectorId, right);
         const rows = rowsOf(given);
         let size = sizeWith(locked, rows, await bytesOf(queries, connectorId, rows));
         // A write that makes nothing larger passes, also if the limits are lower than they were.
@@ -225,7 +225,7 @@ function rowsOf(given: readonly KeyValueEntry[]): NewRow[] {
 }
 
 /** Locks the counts of a table, which are created with the first write. */
-async function lockTable(queries: Queries, connectorId: string, token: number): Promise<Counts> {
+async function lockTable(queries: Queries, connectorId: string, right: EngineRight): Promise<Counts> {
   const ofOutput = and(eq(connectors.id, connectorId), eq(connectors.kind, 'output'));
   await queries
     .insert(tables)
@@ -245,7 +245,7 @@ async function lockTable(queries: Queries, connectorId: string, token: number): 
   const [locked] = await queries
     .select()
     .from(tables)
-    .where(and(eq(tables.connectorId, connectorId), isLeaseHeld(token)))
+    .where(and(eq(tables.connectorId, connectorId), isLeaseHeld(right)))
     .for('update');
   if (!locked) throw new ConnectorError('not_running', 'Another process runs the pipelines now.', 'retry');
   return locked;

@@ -1,6 +1,6 @@
 import { and, asc, eq, gte, inArray, lt, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import { isLeaseHeld } from './engine-leases.js';
+import { isLeaseHeld, type EngineRight } from './engine-leases.js';
 import type { PipelineCounts } from './store.js';
 import { pipelineCounts as table, pipelines, type CountsByNode } from './tables.js';
 
@@ -52,8 +52,8 @@ export interface CountsWriter {
   thin(limits: { hourlyBefore: Date; before: Date; thinnedBefore: Date | undefined }): Promise<void>;
 }
 
-/** @param token fencing token of the engine's lease */
-export function createCountsWriter(queries: Queries, token: number): CountsWriter {
+/** @param right what entitles this process to write */
+export function createCountsWriter(queries: Queries, right: EngineRight): CountsWriter {
   const later = sql`later.pipeline_id = ${table.pipelineId} and later.minute > ${table.minute}`;
   const endOfHour = sql`to_timestamp((floor(extract(epoch from ${table.minute}) / 3600) + 1) * 3600)`;
   return {
@@ -70,7 +70,7 @@ export function createCountsWriter(queries: Queries, token: number): CountsWrite
           .select(
             sql`select p.id, ${minute.toISOString()}::timestamptz, incoming.nodes from (values ${incoming}) as incoming (id, nodes)
               join ${pipelines} as p on p.id = incoming.id
-              where incoming.nodes is distinct from (${last}) and ${isLeaseHeld(token)} for key share of p`,
+              where incoming.nodes is distinct from (${last}) and ${isLeaseHeld(right)} for key share of p`,
           )
           .onConflictDoUpdate({ target: [table.pipelineId, table.minute], set: { nodes: sql`excluded.nodes` } });
       }

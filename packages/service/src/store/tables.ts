@@ -782,6 +782,126 @@ export const idempotencyKeys = pgTable('idempotency_keys', {
   response: text('answer'),
 });
 
+export const busStreams = pgTable('bus_streams', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  name: text('name').notNull(),
+  version: bigint('version', { mode: 'number' }).notNull(),
+  sequence: bigint('sequence', { mode: 'number' }).notNull(),
+  batches: bigint('batches', { mode: 'number' }).notNull(),
+  records: bigint('records', { mode: 'number' }).notNull(),
+  bytes: bigint('bytes', { mode: 'number' }).notNull(),
+});
+
+export const busConsumers = pgTable(
+  'bus_consumers',
+  {
+    streamId: bigint('stream_id', { mode: 'number' }).notNull(),
+    name: text('name').notNull(),
+    policy: text('policy').notNull(),
+    maxBytes: bigint('max_bytes', { mode: 'number' }).notNull(),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+    batches: bigint('batches', { mode: 'number' }).notNull(),
+    records: bigint('records', { mode: 'number' }).notNull(),
+    bytes: bigint('bytes', { mode: 'number' }).notNull(),
+    isBlocking: boolean('is_blocking').notNull(),
+    isDropping: boolean('is_dropping').notNull(),
+    droppedBatches: bigint('dropped_batches', { mode: 'number' }).notNull(),
+    droppedRecords: bigint('dropped_records', { mode: 'number' }).notNull(),
+    droppedBytes: bigint('dropped_bytes', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.streamId, table.name] })],
+);
+
+export const busBatches = pgTable(
+  'bus_batches',
+  {
+    streamId: bigint('stream_id', { mode: 'number' }).notNull(),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+    id: text('id').notNull(),
+    body: bytes('body').notNull(),
+    records: integer('records').notNull(),
+    recordBytes: integer('record_bytes').notNull(),
+    bytes: integer('bytes').notNull(),
+    publishedAt: bigint('published_at', { mode: 'number' }).notNull(),
+    droppedFor: text('dropped_for').array().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.streamId, table.sequence] })],
+);
+
+export const busBatchIds = pgTable(
+  'bus_batch_ids',
+  {
+    streamId: bigint('stream_id', { mode: 'number' }).notNull(),
+    id: text('id').notNull(),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.streamId, table.id] })],
+);
+
+export const engineMembers = pgTable('engine_members', {
+  id: text('id').primaryKey(),
+  isLeaving: boolean('is_leaving').notNull(),
+  expiresAt: bigint('expires_at', { mode: 'number' }).notNull(),
+});
+
+export const engineLeases = pgTable('engine_leases', {
+  pipelineId: text('pipeline_id').primaryKey(),
+  memberId: text('member_id'),
+  token: bigint('token', { mode: 'number' }).notNull(),
+});
+
+export const engineCounts = pgTable('engine_counts', {
+  id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  pipelineId: text('pipeline_id').notNull(),
+  counts: text('counts').notNull(),
+});
+
+export const engineLetters = pgTable(
+  'engine_letters',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+    storedAt: bigint('stored_at', { mode: 'number' }).notNull(),
+    reason: text('reason').notNull(),
+    recordId: text('record_id').notNull(),
+    line: bytes('line').notNull(),
+    bytes: integer('bytes').notNull(),
+    replays: integer('replays').notNull(),
+    isReplaying: boolean('is_replaying').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pipelineId, table.nodeId, table.sequence] })],
+);
+
+export const engineLetterCounts = pgTable(
+  'engine_letter_counts',
+  {
+    pipelineId: text('pipeline_id').notNull(),
+    nodeId: text('node_id').notNull(),
+    count: bigint('count', { mode: 'number' }).notNull(),
+    bytes: bigint('bytes', { mode: 'number' }).notNull(),
+    lastSequence: bigint('last_sequence', { mode: 'number' }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pipelineId, table.nodeId] })],
+);
+
+export const engineLogs = pgTable('engine_logs', {
+  sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+  organizationId: text('organization_id'),
+  pipelineId: text('pipeline_id'),
+  loggedAt: bigint('logged_at', { mode: 'number' }).notNull(),
+  entry: text('entry').notNull(),
+});
+
+export const engineRequests = pgTable('engine_requests', {
+  id: text('id').primaryKey(),
+  pipelineId: text('pipeline_id').notNull(),
+  method: text('method').notNull(),
+  parameters: text('parameters').notNull(),
+  response: text('response'),
+  createdAt: bigint('created_at', { mode: 'number' }).notNull(),
+});
+
 export const engineState = pgTable('engine_state', {
   key: text('key').primaryKey(),
   version: integer('version').notNull(),

@@ -69,6 +69,8 @@ export function createSubscriptionInput({ product, clock, subscribe }: Subscript
 
   return {
     kind: 'push',
+    // A broker would send each message to every process.
+    isExclusive: true,
     async start(sink) {
       running = keepOpen(sink, await open(sink));
     },

@@ -1,13 +1,12 @@
 import type { Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
-import { AlertEvaluator } from '../../alerts/alert-evaluator.js';
+import { AlertEvaluator, type EvaluatorOptions } from '../../alerts/alert-evaluator.js';
 import type { EventSignals } from '../../alerts/alert-records.js';
 import { currentCost } from '../../billing/current-cost.js';
 import { describeError } from '../../describe-error.js';
 import type { AlertWriter } from '../../store/alert-writer.js';
 import type { EngineState } from '../../store/engine-state.js';
 import type { Tables } from '../../store/store.js';
-import type { PipelineLogs } from './pipeline-logs.js';
 import { readStoredCounts } from './stored-counts.js';
 import type { Supervisor } from './supervisor.js';
 
@@ -18,7 +17,7 @@ export interface EvaluatorParts {
   /** Fencing token of the engine's lease. */
   token: number;
   supervisor: Pick<Supervisor, 'running' | 'has'>;
-  logs: Pick<PipelineLogs, 'entriesAfter'>;
+  logs: Pick<EvaluatorOptions, 'entriesAfter'>;
   signals: EventSignals;
   /** Milliseconds until a firing alert is sent again. `undefined`: never. */
   remindMs: number | undefined;

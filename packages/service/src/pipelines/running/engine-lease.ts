@@ -169,7 +169,7 @@ class Heartbeat {
  * Returns the engine's name. It is stored in the folder, with the name of the database that the
  * buffers in the folder belong to.
  */
-async function identify(folder: string, state: EngineState): Promise<Pick<EngineLease, 'holder' | 'database'>> {
+export async function identify(folder: string, state: EngineState): Promise<Pick<EngineLease, 'holder' | 'database'>> {
   const database = await databaseName(state);
   const known = await readEngineIdentity(folder);
   if (!known) {

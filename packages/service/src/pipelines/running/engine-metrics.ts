@@ -27,11 +27,13 @@ export class EngineMetricsRecorder {
    */
   sample(pipelines: Iterable<RunningPipeline>, interval: number): void {
     for (const pipeline of pipelines) {
-      this.#sampleLosses(pipeline);
+      if (pipeline.isHeld) this.#sampleLosses(pipeline);
       const { revision } = pipeline;
       if (revision === undefined || this.#revisions.get(pipeline) === revision) continue;
       this.#revisions.set(pipeline, revision);
       const { ingress, egress, errors } = pipeline.history.sample(pipeline.summary(), interval);
+      // The process that runs it counts it.
+      if (!pipeline.isHeld) continue;
       this.#totals.ingress.records += ingress.records;
       this.#totals.ingress.bytes += ingress.bytes;
       this.#totals.egress.records += egress.records;
@@ -79,6 +81,7 @@ export class EngineMetricsRecorder {
   collect(pipelines: Iterable<RunningPipeline>): EngineMetrics {
     const statuses = new Map<PipelineStatus, number>();
     for (const pipeline of pipelines) {
+      if (!pipeline.isHeld) continue;
       const { status } = pipeline.summary();
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }

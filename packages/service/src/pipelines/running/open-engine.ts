@@ -448,7 +448,7 @@ const PIPELINE_LEASE_TTL = 10 * 365 * 86_400_000;
  * them: ten thousand idle pipelines cost almost nothing. Random intervals spread the reconciliations
  * of pipelines over time.
  */
-const idleLimits = (): Partial<RunnerLimits> => ({
+export const idleLimits = (): Partial<RunnerLimits> => ({
   reconcile: 45_000 + Math.random() * 30_000,
   leaseTtl: PIPELINE_LEASE_TTL,
   grace: 4_000,

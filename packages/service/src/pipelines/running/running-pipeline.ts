@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   EdgeSchemas,
+  isRecord,
   PipelineRunner,
   RecordSamples,
   stateOf,
@@ -9,10 +10,13 @@ import {
   type AppendOptions,
   type Bus,
   type Coordinator,
+  type JsonValue,
   type LetterCounts,
+  type LetterStorage,
   type LogEntry,
   type Losses,
   type NotStored,
+  type Observation,
   type PipelineLog,
   type PipelineState,
   type PipelineStatus,
@@ -44,7 +48,7 @@ export interface RunningTools extends ComponentTools {
   holder: string;
   /** Contains one folder per pipeline. */
   folder: string;
-  logs: Pick<PipelineLogs, 'of' | 'ofApi' | 'follow' | 'remove'>;
+  logs: EngineLogs;
   vaultOf: (organizationId: string) => Promise<OrganizationVault>;
   /** Stores resealed secrets. Never rejects: the next start retries failures. */
   reseal: (reseals: readonly Reseal[]) => Promise<void>;
@@ -52,9 +56,33 @@ export interface RunningTools extends ComponentTools {
   /** Stores where an input that delivers alerts begins, unless it is stored. */
   beginFeed?: (pipelineId: string, nodeId: string) => Promise<void>;
   meter: Pick<UsageMeter, 'of'>;
+  /** Absent: only this process runs pipelines. */
+  shared?: SharedTools;
   /** Returns why the pipelines of an organization are suspended. */
   suspensionOf: (organizationId: string) => Suspension | undefined;
   limits: () => Partial<RunnerLimits>;
+}
+
+/** The logs of pipelines and of the API. */
+export interface EngineLogs extends Pick<PipelineLogs, 'of' | 'ofApi' | 'follow'> {
+  remove(pipelineId: string): void | Promise<void>;
+}
+
+/** What is different if several processes run the pipelines of a database together. */
+export interface SharedTools {
+  /** Returns the bus, for a version of a pipeline. */
+  busAt: (version: number) => Bus;
+  /** Returns where the dead letters of a pipeline are. */
+  lettersOf: (pipelineId: string) => LetterStorage;
+}
+
+/** What the process that runs a pipeline has reported. */
+export interface Reported {
+  observation: Observation | undefined;
+  /** Whether a process runs it. */
+  isHeld: boolean;
+  /** Changes with each report. */
+  revision: number;
 }
 
 /** Type of the inputs whose records are alerts. */
@@ -84,6 +112,10 @@ export class RunningPipeline {
   #organizationId: string | undefined;
   #enabledSince: number | undefined;
   #deliversAlerts = false;
+  #row: RunningRow | undefined;
+  #reported: Reported | undefined;
+  /** Counts of discarded runners for the process that runs the pipeline. */
+  #diverted: JsonValue[] = [];
   #failure: { at: number; code: string; message: string } | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Set while appended records have to wait for a runner. */
@@ -156,6 +188,68 @@ export class RunningPipeline {
     }
   }
 
+  /** Whether this process runs the pipeline. */
+  get isHeld(): boolean {
+    return this.#tools.shared === undefined || this.#runner?.isHeld === true;
+  }
+
+  /** Applies that the pipeline was assigned to this process, or to another one. Never rejects. */
+  async assignmentChanged(): Promise<void> {
+    await this.#runner?.reconcile();
+    await this.#renewSpent();
+  }
+
+  /** Lets another process run the pipeline; resolves once its lease is released. Never rejects. */
+  async handOver(): Promise<void> {
+    await this.#serialize(async () => {
+      // The next process continues with them.
+      await this.storeSchemas(true).catch(() => undefined);
+      await this.#runner?.handOver();
+    }).catch(() => undefined);
+    await this.#renewSpent();
+  }
+
+  /** A runner that can't run the pipeline again makes way for one that accepts records only. */
+  async #renewSpent(): Promise<void> {
+    if (this.#runner?.isSpent !== true) return;
+    await this.#serialize(async () => {
+      if (!this.#row || this.#runner?.isSpent !== true) return;
+      // The next sweep retries if this fails.
+      const { stamp } = this;
+      this.stamp = undefined;
+      await this.#createRunner(this.#row);
+      this.stamp = stamp;
+    }).catch(() => this.#fail());
+  }
+
+  /** Sets what the process that runs the pipeline has reported last. */
+  setReported(reported: Reported): void {
+    this.#reported = reported;
+  }
+
+  /** Returns what was counted for the process that runs the pipeline since the last call. */
+  takeDivertedCounts(): JsonValue[] {
+    this.#keepDiverted();
+    const counts = this.#diverted;
+    this.#diverted = [];
+    return counts;
+  }
+
+  #keepDiverted(): void {
+    const counts = this.#runner?.takeDivertedCounts();
+    if (counts) this.#diverted.push(counts);
+  }
+
+  /** Adds what other processes have counted. */
+  addCounts(counts: JsonValue): void {
+    this.#runner?.addCounts(counts);
+  }
+
+  /** Continues what waits for changes of the dead letters. */
+  lettersChanged(): void {
+    this.#runner?.lettersChanged();
+  }
+
   /** `undefined` until the pipeline was read. */
   get organizationId(): string | undefined {
     return this.#organizationId;
@@ -204,10 +298,21 @@ export class RunningPipeline {
   /** Returns status and counts synchronously, for the row that was applied last. */
   summary(): TotalCounts & { status: PipelineStatus } {
     const enabled = this.#pipeline?.enabled ?? true;
+    if (!this.isHeld && !this.#failure && this.#pipeline) return this.#reportedSummary(this.#pipeline);
     if (this.#runner) return summaryOf(this.#runner, enabled);
     const none = { records: 0, bytes: 0 };
     const status = this.#failure ? 'Erroring' : enabled ? 'Pending' : 'Disabled';
     return { status, ingress: none, egress: none, errors: 0, failedAttempts: 0 };
+  }
+
+  #reportedSummary({ id, nodes, edges, enabled }: Pipeline): TotalCounts & { status: PipelineStatus } {
+    const { observation, isHeld = false } = this.#reported ?? {};
+    const now = this.#tools.clock.now();
+    const known = { enabled, held: isHeld, heartbeatAt: now, ...(observation && { observation }) };
+    const state = stateOf({ id, nodes, edges }, known, now);
+    const failedAttempts = state.nodes.reduce((sum, node) => sum + node.failed_attempts, 0);
+    const { status, ingress, egress, errors } = state;
+    return { status, ingress, egress, errors, failedAttempts };
   }
 
   /** Returns the measurements of each node, or none before the first row was applied. */
@@ -250,7 +355,7 @@ export class RunningPipeline {
 
   /** Changes whenever something is counted. `undefined` without a runner, which counts nothing. */
   get revision(): number | undefined {
-    return this.#runner?.revision;
+    return this.isHeld ? this.#runner?.revision : this.#reported?.revision;
   }
 
   /** The pipeline as it was applied last. */
@@ -273,6 +378,7 @@ export class RunningPipeline {
       counted: (ms, now): SpanCounts => this.history.last(ms, now),
       slugOf: (nodeId) => pipeline.nodes.find(({ id }) => id === nodeId)?.slug,
       lastError: (): LastError | undefined => {
+        if (!this.isHeld) return lastErrorIn(this.#reported?.observation?.lastError);
         const last = this.#log.entries().findLast(({ level }) => level === 'error');
         if (!last) return undefined;
         const { at, code, message, nodeId } = last;
@@ -334,6 +440,7 @@ export class RunningPipeline {
       this.#stopped.abort();
       try {
         await this.#runner?.stop();
+        this.#keepDiverted();
       } finally {
         this.#runner = undefined;
         this.#releaseAppends();
@@ -354,8 +461,9 @@ export class RunningPipeline {
         for (const { id, component_type: type } of this.#pipeline?.nodes ?? [])
           if (type === 'input') await bus.remove(`${this.id}.${id}`);
         await rm(this.#folder, { recursive: true, force: true });
+        await this.#tools.shared?.lettersOf(this.id).remove();
       } finally {
-        this.#tools.logs.remove(this.id);
+        await this.#tools.logs.remove(this.id);
         this.#runner = undefined;
         this.#releaseAppends();
       }
@@ -389,10 +497,17 @@ export class RunningPipeline {
     await this.#watchSchemas(edges);
     await coordinator.setDesired(id, enabled);
     const suspension = this.#suspension;
+    const { shared } = this.#tools;
+    this.#row = row;
     const runner = new PipelineRunner({
       definition: { id, nodes, edges },
       components,
-      bus,
+      bus: shared?.busAt(row.pipeline.version) ?? bus,
+      ...(shared && {
+        isShared: true,
+        letters: shared.lettersOf(id),
+        onReleased: () => void this.#renewSpent(),
+      }),
       coordinator,
       holder,
       folder: this.#folder,
@@ -435,10 +550,12 @@ export class RunningPipeline {
   async #discardRunner(row: RunningRow): Promise<TotalCounts | undefined> {
     const before = this.#runner;
     if (!before) return undefined;
-    this.#log.add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
+    // Each process that has the pipeline knows it.
+    if (this.isHeld) this.#log.add({ level: 'info', code: 'changed', message: 'The configuration has changed.' });
     await before.pause();
     this.#holdAppends();
-    await before.stop();
+    await before.stop(this.#tools.shared !== undefined);
+    this.#keepDiverted();
     this.#runner = undefined;
     const kept = new Set(row.pipeline.nodes.map(({ id }) => id));
     for (const node of this.#pipeline?.nodes ?? [])
@@ -475,6 +592,14 @@ export class RunningPipeline {
     );
     return done;
   }
+}
+
+/** Returns the last error of a report. */
+function lastErrorIn(value: JsonValue | undefined): LastError | undefined {
+  if (value === undefined || !isRecord(value)) return undefined;
+  const { at, node_id: nodeId, code, message } = value;
+  if (typeof at !== 'number' || typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return { at, code, message, ...(typeof nodeId === 'string' && { nodeId }) };
 }
 
 /** Returns the node of the input if it delivers alerts. */

@@ -92,6 +92,21 @@ export class Supervisor implements PipelineEngine {
     return this.#running.get(id)?.pipeline;
   }
 
+  /** Applies that a pipeline was assigned to this process or another one. */
+  assignmentChanged(id: string): void {
+    void this.#running.get(id)?.assignmentChanged();
+  }
+
+  /** Lets another process run a pipeline. Never rejects. */
+  async handOver(id: string): Promise<void> {
+    await this.#running.get(id)?.handOver();
+  }
+
+  /** Returns a pipeline of this process. */
+  runningOf(id: string): RunningPipeline | undefined {
+    return this.#running.get(id);
+  }
+
   async status(pipeline: Pick<Pipeline, 'id' | 'nodes' | 'edges' | 'enabled'>): Promise<PipelineState> {
     const running = this.#running.get(pipeline.id);
     if (running) return running.state(pipeline);

@@ -1,0 +1,1 @@
+export { runBusContract, someBatch, take } from '../../packages/engine/src/testing/bus-contract.js';
