@@ -387,8 +387,8 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
   const isElsewhere = (id: string): boolean => supervisor.runningOf(id)?.isHeld === false;
   return {
     started,
-    // The buffers are in the database.
-    checkDisk: () => Promise.resolve('ok'),
+    // The database, which has a check of its own, has the buffers.
+    checkBuffers: () => Promise.resolve('ok'),
     check: () => (assignments.unconfirmedMs() < MEMBER_TTL ? 'ok' : 'could not renew its membership'),
     collectMetrics: () => recorder.collect(supervisor.running()),
     async measureNodes() {
