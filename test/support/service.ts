@@ -23,6 +23,7 @@ import {
   type EngineOptions,
   type RunningEngine,
 } from '../../packages/service/src/pipelines/running/open-engine.js';
+import { openSharedEngine } from '../../packages/service/src/pipelines/shared/open-shared-engine.js';
 import { createReadiness, databaseChecks, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';
 import { awsExternalId } from '../../packages/service/src/secrets/aws-external-id.js';
@@ -93,7 +94,10 @@ export interface TestServiceOptions {
       | 'oauthClients'
       | 'nats'
     >
-  >;
+  > & {
+    /** Shares pipelines with other services on the same PostgreSQL. */
+    isShared?: boolean;
+  };
 }
 
 /** A clock that advances only through `advance`. */
@@ -197,7 +201,7 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
   const own = options.run && !options.run.folder ? await mkdtemp(join(tmpdir(), 'engine-')) : undefined;
   const engine =
     options.run &&
-    (await openEngine({
+    (await (options.run.isShared === true ? openSharedEngine : openEngine)({
       folder: own ?? '',
       database,
       tables: store,

@@ -91,12 +91,19 @@ export type { SchemaEvent, SchemaMode, SchemaState, SchemaTag, SchemaUpdate } fr
 export type { Fields, FieldState, JsonType, TypeState } from './schema/record-schema.js';
 export { PipelineRunner, type Purged, type WaitingRecord } from './control/pipeline-runner.js';
 export type { DeadLetters, StoredLetter } from './delivery/dead-letters.js';
+export { createFolderLetters } from './delivery/folder-letters.js';
 export type { NewLetter } from './delivery/letter-lines.js';
 export type { LetterStats, LetterStorage, NodeLetters } from './delivery/letter-storage.js';
 export { hasRoomFor, type LetterBounds } from './delivery/letter-store.js';
 export type { Backlog, Losses } from './control/observer.js';
 export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
-export { observationIn, stateOf, type NodeState, type Observation, type PipelineState } from './pipeline/pipeline-state.js';
+export {
+  observationIn,
+  stateOf,
+  type NodeState,
+  type Observation,
+  type PipelineState,
+} from './pipeline/pipeline-state.js';
 export { tryEnrichment, type TryEnrichmentOptions } from './enrichments/try-enrichment.js';
 export { readPipelineState } from './control/read-pipeline-state.js';
 export { statusOf, type Facts } from './pipeline/status.js';

@@ -71,6 +71,7 @@ describe('readEnv', () => {
     ['EMBED_ORIGINS', 'frame.example', 'origins'],
     ['NATS_URL', 'http://nats:4222', 'nats://user:password@host:4222'],
     ['NATS_URL', 'nats://user:canary@nats:4222', 'DATABASE_URL must be set together with NATS_URL'],
+    ['ENGINE', 'shared', 'DATABASE_URL must be set together with ENGINE=shared'],
     ['NATS_TLS_KEY', '/key.pem', 'NATS_TLS_CERT must be set together'],
     ['NATS_PREFIX', 'a.b', 'letters, digits'],
     ['NATS_STREAMS', '0', 'a number of JetStream streams'],

@@ -260,8 +260,8 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
   if (engine) metrics.watchPipelines(engine);
   const readiness = createReadiness([
     ...databaseChecks(store, secrets, schemaVersion),
-    // Without it, the API works and buffered records are delivered.
-    ...(engine
+    // Without it, the API works and buffered records are delivered. A shared engine has them in the database.
+    ...(engine && env.ENGINE === 'on'
       ? [
           {
             name: env.NATS_URL === undefined ? 'disk' : 'nats',

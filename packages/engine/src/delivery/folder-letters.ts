@@ -76,6 +76,13 @@ export class FolderLetters implements LetterStorage {
   }
 }
 
+/**
+ * Returns the dead letters in the folder of a pipeline that is not running.
+ * @param now returns milliseconds since the epoch
+ */
+export const createFolderLetters = (folder: string, bounds: LetterBounds, now: () => number): LetterStorage =>
+  new FolderLetters(folder, bounds, now);
+
 const ignoreMissing =
   <T>(value: T) =>
   (error: unknown): T => {

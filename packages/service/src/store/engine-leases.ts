@@ -1,13 +1,15 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, ne, sql } from 'drizzle-orm';
 import type { Queries } from './database.js';
-import { isMember } from './engine-members.js';
-import { engineState as table } from './tables.js';
+import { engineMembers as members, engineState as table } from './tables.js';
 
 /**
  * Row of the engine's lease. Its `expires_at` is in milliseconds since the epoch on the clock of the
  * database.
  */
 export const LEASE_KEY = 'lease:engine/';
+
+/** Holders of the lease that share the pipelines with others begin with this. */
+export const SHARED = 'shared:';
 
 /** The lease as another process sees it. */
 export interface HeldLease {
@@ -35,6 +37,8 @@ export interface EngineLeases {
   release(token: number): Promise<void>;
   /** Returns the lease while it is held. */
   current(): Promise<HeldLease | undefined>;
+  /** Returns a member of a shared engine other than `id`, if there is one that has not expired. */
+  memberBeside(id: string): Promise<string | undefined>;
 }
 
 export function createEngineLeases(queries: Queries): EngineLeases {
@@ -85,6 +89,20 @@ export function createEngineLeases(queries: Queries): EngineLeases {
         ? { holder: row.holder, remainingMs: row.remainingMs }
         : undefined;
     },
+
+    async memberBeside(id) {
+      // An export reads the databases of earlier releases, too.
+      const [table] = await queries
+        .select({ exists: sql<boolean>`to_regclass('engine_members') is not null` })
+        .from(ONE);
+      if (table?.exists !== true) return undefined;
+      const [row] = await queries
+        .select({ id: members.id })
+        .from(members)
+        .where(and(ne(members.id, id), sql`${members.expiresAt} > ${NOW}`))
+        .limit(1);
+      return row?.id;
+    },
   };
 }
 
@@ -93,6 +111,8 @@ export const tokenOf = (value: typeof table.value) => sql`coalesce((${value}::js
 const expiryOf = (value: typeof table.value) => sql`coalesce((${value}::json ->> 'expires_at')::bigint, 0)`;
 // Not `now()`: that is when the transaction began, which may have waited for a lock since.
 const NOW = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+/** A table of one row. */
+const ONE = sql`(select 1) as one`;
 
 /** What entitles a process to write: the token of the engine's lease, or the membership of a shared engine. */
 export type EngineRight = number | { memberId: string };
@@ -103,6 +123,10 @@ export type EngineRight = number | { memberId: string };
  */
 export const isLeaseHeld = (right: EngineRight) =>
   typeof right === 'number' ? isHeldWithToken(right) : isMember(right.memberId);
+
+/** Whether a member will not expire before the statement ends. Locks nothing, so that renewals never wait. */
+const isMember = (id: string) =>
+  sql`exists (select from engine_members as member where member.id = ${id} and member.expires_at > ${NOW} + 500)`;
 
 const isHeldWithToken = (token: number) =>
   sql`exists (select from ${table} as lease where lease.key = ${LEASE_KEY} and (lease.value::json ->> 'token')::bigint = ${token} for share)`;

@@ -1,5 +1,5 @@
-import { sql } from 'drizzle-orm';
 import type { Pool } from 'pg';
+import { LEASE_KEY, SHARED } from './engine-leases.js';
 
 /** A pipeline that a member runs. */
 export interface Assignment {
@@ -31,8 +31,11 @@ export interface PipelineHolder {
  * all of its pipelines.
  */
 export interface EngineMembers {
-  /** Adds or renews a member. Leases that others have acquired after it had expired are not returned. */
-  renew(id: string, ttlMs: number, isLeaving: boolean): Promise<Membership>;
+  /**
+   * Adds or renews a member. Leases that others have acquired after it had expired are not returned.
+   * Returns `undefined` while an engine of its own has the engine's lease.
+   */
+  renew(id: string, ttlMs: number, isLeaving: boolean): Promise<Membership | undefined>;
   /** Acquires up to `limit` leases that are free. */
   acquire(id: string, limit: number): Promise<Assignment[]>;
   /** Releases leases so that they can be acquired immediately. Those that were lost are left as they are. */
@@ -45,6 +48,8 @@ export interface EngineMembers {
   forget(pipelineId: string): Promise<void>;
 }
 
+/** Milliseconds after which the pipelines of a member that does not renew are run by others. */
+export const MEMBER_TTL = 6_000;
 // Not `now()`: that is when the transaction began, which may have waited for a lock since.
 const NOW = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint';
 /** Milliseconds after which an expired member is deleted. */
@@ -57,11 +62,15 @@ const FORGET_MS = 3_600_000;
 export function createEngineMembers(pool: Pool): EngineMembers {
   return {
     async renew(id, ttlMs, isLeaving) {
-      await pool.query(
-        `insert into engine_members (id, is_leaving, expires_at) values ($1, $3, ${NOW} + $2)
+      const written = await pool.query(
+        `insert into engine_members (id, is_leaving, expires_at)
+         select $1::text, $3::boolean, ${NOW} + $2::bigint where not exists (select from engine_state
+           where key = $4 and (value::json ->> 'expires_at')::bigint > ${NOW}
+             and value::json ->> 'holder' <> $1::text and value::json ->> 'holder' not like '${SHARED}%')
          on conflict (id) do update set is_leaving = excluded.is_leaving, expires_at = excluded.expires_at`,
-        [id, ttlMs, isLeaving],
+        [id, ttlMs, isLeaving, LEASE_KEY],
       );
+      if (written.rowCount === 0) return undefined;
       const { rows } = await pool.query<{ members: string[]; pipelines: string; assigned: [string, number][] | null }>(
         `select array(select id from engine_members where expires_at > ${NOW} and not is_leaving order by id) as members,
            (select count(*) from pipelines) as pipelines,
@@ -120,10 +129,3 @@ export function createEngineMembers(pool: Pool): EngineMembers {
     },
   };
 }
-
-/**
- * A condition for writes of a member: it will not expire before the statement ends. Locks nothing, so
- * that renewals never wait.
- */
-export const isMember = (id: string) =>
-  sql`exists (select from engine_members as member where member.id = ${id} and member.expires_at > floor(extract(epoch from clock_timestamp()) * 1000)::bigint + 500)`;

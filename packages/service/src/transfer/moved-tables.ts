@@ -15,11 +15,25 @@ export const MOVED_TABLES = {
   billing_role_users: 'move',
   billing_roles: 'move',
   billing_subscriptions: 'move',
+  /** A shared engine continues with its buffers; an engine of its own takes them over. */
+  bus_batch_ids: 'move',
+  bus_batches: 'move',
+  bus_consumers: 'move',
+  bus_streams: 'move',
   connectors: 'move',
   consents: 'move',
   data_keys: 'move',
   edge_schema_events: 'move',
   edge_schemas: 'move',
+  engine_counts: 'move',
+  /** Which processes run which pipelines. */
+  engine_leases: 'leave',
+  engine_letter_counts: 'move',
+  engine_letters: 'move',
+  engine_logs: 'move',
+  engine_members: 'leave',
+  /** Of a few seconds. */
+  engine_requests: 'leave',
   /** Cursors and reports. The import renews the engine's lease and the name of the database. */
   engine_state: 'move',
   feature_overrides: 'move',

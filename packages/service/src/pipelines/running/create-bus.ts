@@ -108,13 +108,13 @@ async function createInJetStream(options: BusOptions, nats: NatsBuffers): Promis
     },
     async migrate() {
       const names = await namesIn(folder);
-      if (names.length > 0) await moveBuffers({ folder, names, to: bus, log });
+      if (names.length > 0) await moveBuffers({ folder, names, to: bus, target: 'JetStream', log });
     },
   };
 }
 
-/** Returns the names of the streams that are stored in a folder. */
-async function namesIn(folder: string): Promise<string[]> {
+/** Returns the names in a folder: of streams, or of the folders of pipelines. */
+export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

@@ -4,7 +4,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isRecord, replaceFile, type Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
-import type { EngineLeases, HeldLease } from '../../store/engine-leases.js';
+import { MEMBER_TTL } from '../../store/engine-members.js';
+import { SHARED, type EngineLeases, type HeldLease } from '../../store/engine-leases.js';
 import type { EngineState } from '../../store/engine-state.js';
 import { lockFolder, type LockMessages } from '../../store/folder-lock.js';
 import { isErrno } from '../../is-errno.js';
@@ -82,6 +83,12 @@ export async function acquireEngineLease(options: EngineLeaseOptions): Promise<E
     const requestedAt = performance.now();
     const epoch = await leases.acquire(holder, LEASE_TTL);
     if (epoch === undefined) throw inUse(await leases.current());
+    // The lease is free while the members of a shared engine elect their leader.
+    const member = await leases.memberBeside(holder);
+    if (member !== undefined) {
+      await leases.release(epoch);
+      throw inUse({ holder: SHARED + member, remainingMs: MEMBER_TTL });
+    }
     const heartbeat = new Heartbeat(epoch, requestedAt, options);
     return {
       holder,
@@ -219,7 +226,12 @@ async function databaseName(state: EngineState): Promise<string> {
 
 function inUse(current: HeldLease | undefined): EngineInUseError {
   const seconds = Math.ceil((current?.remainingMs ?? 0) / 1_000);
+  const isShared = current?.holder.startsWith(SHARED) === true;
+  const who = current?.holder.slice(isShared ? SHARED.length : 0) ?? 'it has just started';
+  const advice = isShared
+    ? 'Set ENGINE=shared here, to run them together'
+    : 'Set ENGINE=off here, so that this replica only serves the API';
   return new EngineInUseError(
-    `Another process runs the pipelines of this database: ${current?.holder ?? 'it has just started'}. Set ENGINE=off here, so that this replica only serves the API. If that process is gone permanently, start again in ${seconds} seconds.`,
+    `Another process runs the pipelines of this database: ${who}. ${advice}. If that process is gone permanently, start again in ${seconds} seconds.`,
   );
 }

@@ -8,6 +8,8 @@ export interface MoveOptions {
   folder: string;
   names: readonly string[];
   to: Bus;
+  /** Where they are moved to, for the log. */
+  target: string;
   log: Logger;
 }
 
@@ -16,7 +18,7 @@ export interface MoveOptions {
  * ahead of the slowest one receive some batches again, with the same ids. A stream whose batches do
  * not all fit is kept, and continued at the next start.
  */
-export async function moveBuffers({ folder, names, to, log }: MoveOptions): Promise<void> {
+export async function moveBuffers({ folder, names, to, target, log }: MoveOptions): Promise<void> {
   const from = createEmbeddedBus({
     folder,
     onDamage: (damage) => log.error({ ...damage }, 'buffer damaged'),
@@ -29,12 +31,12 @@ export async function moveBuffers({ folder, names, to, log }: MoveOptions): Prom
       const moved = await moveStream(from, to, name, consumers);
       batches += moved.batches;
       if (moved.isComplete) await from.remove(name);
-      else log.error({ stream: name }, 'buffer in DATA_DIR does not fit into JetStream; the next start continues');
+      else log.error({ stream: name, target }, 'buffer in DATA_DIR does not fit; the next start continues');
     }
   } finally {
     await from.close();
   }
-  if (batches > 0) log.info({ batches }, 'buffers moved from DATA_DIR to JetStream');
+  if (batches > 0) log.info({ batches, target }, 'buffers moved from DATA_DIR');
 }
 
 async function moveStream(

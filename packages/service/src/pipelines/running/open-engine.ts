@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import {
   createEmbeddedCoordinator,
+  createFolderLetters,
   systemClock,
   type Clock,
   type EmbeddedBusOptions,
+  type LetterBounds,
   type RunnerLimits,
 } from '@connector-frame/engine';
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
@@ -32,6 +34,7 @@ import { UsageMeter } from '../../usage/usage-meter.js';
 import { createUsageTidying } from '../../usage/usage-tidying.js';
 import { createUsageWebhook, dueAt, type UsageWebhookSettings } from '../../usage/usage-webhook.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
+import { createSharedLeftovers } from '../../store/shared-leftovers.js';
 import { createUsageEvents } from '../../store/usage-events.js';
 import type { Connector, Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
@@ -50,6 +53,7 @@ import { listenForChanges, RULES_CHANGED } from './change-notifications.js';
 import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
+import { takeShared } from './take-shared.js';
 
 export interface EngineOptions extends Omit<
   ComponentTools,
@@ -255,6 +259,12 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     // Without the database, pipelines start as soon as it is back.
     await loadQuotas();
     await buffered.migrate().catch(warn('could not move the buffers from DATA_DIR; the next start continues'));
+    await takeShared({
+      leftovers: createSharedLeftovers(database.queries),
+      bus,
+      lettersOf: (id) => createFolderLetters(join(pipelines, id), letterBoundsOf(limits), () => clock.now()),
+      log,
+    }).catch(warn('could not take over the shared buffers; the next start continues'));
     const streams = (): Promise<string[]> => buffered.names();
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();
@@ -436,7 +446,6 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   };
 }
 
-/** Formats the state of the disk for operators. */
 /**
  * Leases of pipelines are in the memory of the one process that may run them. They must not expire
  * when its clock jumps. Ten years in milliseconds.
@@ -452,4 +461,10 @@ export const idleLimits = (): Partial<RunnerLimits> => ({
   reconcile: 45_000 + Math.random() * 30_000,
   leaseTtl: PIPELINE_LEASE_TTL,
   grace: 4_000,
+});
+
+/** Returns the bounds of the dead letters of one node. */
+export const letterBoundsOf = (limits: Partial<RunnerLimits> | undefined): LetterBounds => ({
+  maxBytes: limits?.deadLetters ?? 16 * 1024 * 1024,
+  maxCount: limits?.deadLetterCount ?? 100_000,
 });

@@ -1,8 +1,8 @@
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bus, Coordinator } from '@connector-frame/engine';
 import type { EngineState } from '../../store/engine-state.js';
-import { isErrno } from '../../is-errno.js';
+import { namesIn } from './create-bus.js';
 
 export interface EngineStorage {
   state: EngineState;
@@ -42,13 +42,4 @@ export async function findOrphans({ state, coordinator, bus, streams, pipelines 
       for (const id of folders) if (!has(id)) await rm(join(pipelines, id), { recursive: true, force: true });
     },
   };
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  }
 }

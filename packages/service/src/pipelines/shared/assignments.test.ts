@@ -81,7 +81,7 @@ it('takes the pipelines of a member that has expired, with higher tokens', async
   const dead = await world.members.acquire('dead', 10);
   expect(dead).toHaveLength(4);
   const one = world.join('one');
-  await expect.poll(async () => (await world.members.renew('dead', 60_000, false)).members).toEqual(['dead', 'one']);
+  await expect.poll(async () => (await world.members.renew('dead', 60_000, false))?.members).toEqual(['dead', 'one']);
   expect(await world.held()).toEqual({ dead: 4 });
   await world.pool.query(`update engine_members set expires_at = 0 where id = 'dead'`);
   await expect.poll(world.held).toEqual({ one: 4 });

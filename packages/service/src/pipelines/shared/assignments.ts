@@ -1,13 +1,9 @@
 import type { Clock } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import { describeError } from '../../describe-error.js';
-import type { Assignment, EngineMembers } from '../../store/engine-members.js';
+import { MEMBER_TTL, type Assignment, type EngineMembers } from '../../store/engine-members.js';
 
-/**
- * Milliseconds after which the pipelines of a member that does not renew are run by others, and between
- * its renewals. A takeover takes at most the sum and one attempt.
- */
-export const MEMBER_TTL = 6_000;
+/** Milliseconds between renewals. A takeover takes at most this, `MEMBER_TTL` and one attempt. */
 const RENEW_MS = 1_500;
 /** Milliseconds to wait for the statements of one renewal. */
 const TIMEOUT_MS = 2_500;
@@ -136,11 +132,9 @@ export class Assignments {
   async #renew(): Promise<void> {
     const { members, memberId } = this.#options;
     const requestedAt = performance.now();
-    const {
-      members: all,
-      pipelines,
-      assigned,
-    } = await this.#inTime(members.renew(memberId, MEMBER_TTL, this.#isLeaving));
+    const membership = await this.#inTime(members.renew(memberId, MEMBER_TTL, this.#isLeaving));
+    if (!membership) throw new Error('Another engine runs the pipelines of this database by itself.');
+    const { members: all, pipelines, assigned } = membership;
     this.#confirmedAt = requestedAt;
     if (all.length !== this.#members) {
       this.#options.log.info({ members: all.length }, 'members of the shared engine changed');

@@ -67,7 +67,8 @@ export function createLead(parts: LeadParts): Lead {
       logs: {
         async entriesAfter(sequence) {
           const all = [];
-          for (let last = sequence; ;) {
+          // An engine of its own has counted differently.
+          for (let last = Math.min(sequence, await logs.lastSequence()); ;) {
             const some = await logs.entriesAfter(last);
             all.push(...some);
             last = some.at(-1)?.entry.sequence ?? last;

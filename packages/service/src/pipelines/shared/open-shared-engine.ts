@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { systemClock, type JsonValue, type LetterBounds } from '@connector-frame/engine';
+import { createFolderLetters, systemClock, type JsonValue, type RecordSample } from '@connector-frame/engine';
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
 import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
@@ -12,8 +12,8 @@ import { createAlertWriter } from '../../store/alert-writer.js';
 import { PostgresBus } from '../../store/bus/postgres-bus.js';
 import { reservedPool } from '../../store/database.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
-import { createEngineLeases } from '../../store/engine-leases.js';
-import { createEngineMembers } from '../../store/engine-members.js';
+import { createEngineLeases, SHARED } from '../../store/engine-leases.js';
+import { createEngineMembers, MEMBER_TTL } from '../../store/engine-members.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
 import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS } from '../../store/key-values.js';
@@ -35,12 +35,16 @@ import { CountsRecorder } from '../running/counts-recorder.js';
 import { EngineInUseError, identify } from '../running/engine-lease.js';
 import { EngineMetricsRecorder } from '../running/engine-metrics.js';
 import { INTERVAL_SECONDS, intervalOf } from '../running/metrics-history.js';
-import { idleLimits, type EngineOptions, type RunningEngine } from '../running/open-engine.js';
+import { namesIn } from '../running/create-bus.js';
+import { moveBuffers } from '../running/move-buffers.js';
+import { moveLetters } from '../running/move-letters.js';
+import { idleLimits, letterBoundsOf, type EngineOptions, type RunningEngine } from '../running/open-engine.js';
 import type { RunningTools } from '../running/running-pipeline.js';
 import { Supervisor } from '../running/supervisor.js';
-import { Assignments, MEMBER_TTL } from './assignments.js';
+import { Assignments } from './assignments.js';
 import { createLead } from './create-lead.js';
 import { Leader } from './leader.js';
+import { merge } from './merge.js';
 import { createReports } from './reports.js';
 import { RemotePipeline, respondFor } from './remote-pipeline.js';
 import { createRepeat } from './repeat.js';
@@ -57,8 +61,6 @@ const LOAD_RETRY = 5_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
 
-/** Holders of the engine's lease that share the pipelines begin with this. */
-const SHARED = 'shared:';
 /** Channels of notifications. */
 const MEMBERS = 'connector_frame_members';
 const LETTERS = 'connector_frame_letters';
@@ -102,10 +104,9 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
   let memberId: string;
   try {
     memberId = (await identify(folder, durable)).holder;
-    const current = await leases.current();
-    if (current && !current.holder.startsWith(SHARED))
+    if (!(await members.renew(memberId, MEMBER_TTL, true)))
       throw new EngineInUseError(
-        `Another process runs the pipelines of this database by itself: ${current.holder}. Stop it first, or set ENGINE=shared there as well.`,
+        `Another process runs the pipelines of this database by itself: ${(await leases.current())?.holder ?? 'it has just ended'}. Stop it first, or set ENGINE=shared there as well.`,
       );
   } catch (error) {
     await reserved.end();
@@ -172,10 +173,10 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
   });
   meter.onUsedUp = () => quotas.check();
   const vaultOf = (organizationId: string) => vault.ofOrganization(tables, organizationId);
-  const letterBounds: LetterBounds = {
-    maxBytes: limits?.deadLetters ?? 16 * 1024 * 1024,
-    maxCount: limits?.deadLetterCount ?? 100_000,
-  };
+  const pipelineFolder = join(folder, 'pipelines');
+  const letterBounds = letterBoundsOf(limits);
+  const lettersOf = (id: string) =>
+    createSharedLetters(pool, id, letterBounds, () => notifications.notify(LETTERS, id));
   const tools: RunningTools = {
     ...rest,
     exchanges: createSecretExchanges({ tables, locks: locksOf(database), vaultOf, catalog: rest.catalog }),
@@ -197,7 +198,7 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
     bus,
     coordinator,
     holder: memberId,
-    folder: join(folder, 'pipelines'),
+    folder: pipelineFolder,
     logs,
     vaultOf,
     reseal: (reseals: readonly Reseal[]) =>
@@ -208,7 +209,7 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
     limits: () => ({ ...idleLimits(), ...limits }),
     shared: {
       busAt: (version) => bus.at(version),
-      lettersOf: (id) => createSharedLetters(pool, id, letterBounds, () => notifications.notify(LETTERS, id)),
+      lettersOf,
     },
   };
   const supervisor = new Supervisor({
@@ -265,6 +266,20 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
   const reports = createReports({ durable, members, supervisor });
   const sharedCounts = createSharedCounts(pool);
 
+  /** Moves what an engine of its own has left in this folder, before pipelines start here. */
+  async function takeFolder(): Promise<void> {
+    const streams = join(folder, 'streams');
+    const names = await namesIn(streams);
+    if (names.length > 0) await moveBuffers({ folder: streams, names, to: bus, target: 'PostgreSQL', log });
+    await moveLetters({
+      folder: pipelineFolder,
+      pipelineIds: await namesIn(pipelineFolder),
+      from: (path) => createFolderLetters(path, letterBounds, () => clock.now()),
+      to: lettersOf,
+      log,
+    });
+  }
+
   async function start(): Promise<void> {
     notifications.start();
     while (!closing.signal.aborted) {
@@ -277,6 +292,9 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
       }
     }
     if (closing.signal.aborted) return;
+    await takeFolder().catch(
+      warn('could not move all buffers and dead letters from DATA_DIR; the next start continues'),
+    );
     assignments.start();
     await supervisor.start();
     if (!closing.signal.aborted) leader.start();
@@ -410,10 +428,12 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
       const local = supervisor.delivery(id);
       return local && isElsewhere(id) ? remoteOf(id).delivery(local.deadLetters) : local;
     },
-    samples: (id, nodeId, signal) =>
-      isElsewhere(id)
-        ? remoteOf(id).samples(nodeId, AbortSignal.any([signal, closing.signal]))
-        : supervisor.samples(id, nodeId, signal),
+    samples(id, nodeId, signal) {
+      if (!isElsewhere(id)) return supervisor.samples(id, nodeId, signal);
+      // Records leave an input in the process that has accepted them.
+      const here = (until: AbortSignal): AsyncIterable<RecordSample> => supervisor.samples(id, nodeId, until) ?? none();
+      return merge([here, (until) => remoteOf(id).samples(nodeId, until)], AbortSignal.any([signal, closing.signal]));
+    },
     schemas: (id) => (isElsewhere(id) ? remoteOf(id).schemas : supervisor.schemas(id)),
     metrics: (id) => supervisor.metrics(id),
     log: (id, limit) => logs.read(id, limit),
@@ -423,3 +443,5 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
     append: (id, lines, given) => supervisor.append(id, lines, given),
   };
 }
+
+async function* none(): AsyncGenerator<never, void, void> {}

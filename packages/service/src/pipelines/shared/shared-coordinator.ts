@@ -8,9 +8,9 @@ import {
   type Stored,
 } from '@connector-frame/engine';
 import { batchRequests } from '../../store/batch-requests.js';
-import type { EngineMembers, PipelineHolder } from '../../store/engine-members.js';
+import { MEMBER_TTL, type EngineMembers, type PipelineHolder } from '../../store/engine-members.js';
 import type { EngineState } from '../../store/engine-state.js';
-import { MEMBER_TTL, type Assignments } from './assignments.js';
+import type { Assignments } from './assignments.js';
 
 export interface SharedCoordinatorOptions {
   memberId: string;

@@ -88,6 +88,14 @@ export class SharedLogs {
     return rows.toReversed().flatMap((row) => entryOf(row) ?? []);
   }
 
+  /** Returns the sequence of the last entry. */
+  async lastSequence(): Promise<number> {
+    const { rows } = await this.#options.pool.query<{ last: string }>(
+      'select coalesce(max(sequence), 0) as last from engine_logs',
+    );
+    return Number(rows[0]?.last);
+  }
+
   /** Returns up to 500 entries of pipelines after a sequence, in order. */
   async entriesAfter(sequence: number): Promise<LoggedEntry[]> {
     const { rows } = await this.#options.pool.query<Row>(
