@@ -34,8 +34,6 @@ export interface SharedLeftovers {
 }
 
 export function createSharedLeftovers(queries: Queries): SharedLeftovers {
-  const lettersOf = ({ pipelineId, nodeId }: LetterNode) =>
-    and(eq(letters.pipelineId, pipelineId), eq(letters.nodeId, nodeId));
   return {
     async streams() {
       const names = sql<string[]>`array(select name from ${consumers} where stream_id = ${streams}.id order by name)`;
@@ -97,3 +95,6 @@ export function createSharedLeftovers(queries: Queries): SharedLeftovers {
     },
   };
 }
+
+const lettersOf = ({ pipelineId, nodeId }: LetterNode) =>
+  and(eq(letters.pipelineId, pipelineId), eq(letters.nodeId, nodeId));

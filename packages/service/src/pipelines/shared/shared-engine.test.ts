@@ -15,7 +15,7 @@ const databases = postgresql();
 afterAll(() => databases.close());
 
 const HOUR = 3_600_000;
-const shifted = (ms: number): Clock => ({ now: () => Date.now() + ms, sleep: systemClock.sleep });
+const shifted = (ms: number): Clock => ({ ...systemClock, now: () => Date.now() + ms });
 
 type Client = ReturnType<typeof clientOf>;
 
