@@ -8,6 +8,8 @@ export interface ServiceProcess {
   url: string;
   pid: number;
   kill(signal: NodeJS.Signals): void;
+  /** What it has written to its outputs. */
+  output(): string;
   /** Resolves with the exit code, null after a signal. */
   exited: Promise<number | null>;
 }
@@ -28,6 +30,8 @@ process.once('exit', () => running.forEach((stop) => stop()));
 
 /** Compiled entry of the process. */
 export const MAIN = `${root}packages/service/dist/main.js`;
+/** Compiled entry of a worker. */
+export const WORKER = `${root}packages/service/dist/worker-main.js`;
 
 /**
  * Starts the process and waits until it reports that it is ready or exits.
@@ -51,11 +55,11 @@ export async function startService(
       resolve(code);
     });
   });
+  let stdout = '';
   const url = new Promise<string>((resolve) => {
-    let stdout = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
-      const [, found] = /"url":"([^"]+)".*"service started"/.exec(stdout) ?? [];
+      const [, found] = /"url":"([^"]+)".*"(?:service|worker) started"/.exec(stdout) ?? [];
       if (found !== undefined) resolve(found);
     });
   });
@@ -65,6 +69,7 @@ export async function startService(
     url: first,
     pid: child.pid ?? 0,
     kill: (signal) => child.kill(signal),
+    output: () => stdout + stderr,
     exited,
   };
 }

@@ -11,7 +11,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { chart, composeFile, deploy, textOf, yamlOf, type ComposeFile } from '../support/deploy/files.js';
+import {
+  chart,
+  composeFile,
+  deploy,
+  textOf,
+  workersFile,
+  yamlOf,
+  type ComposeService,
+} from '../support/deploy/files.js';
 import { kubernetesValidator, type Manifest } from '../support/deploy/kubernetes.js';
 import { long } from '../support/long.js';
 
@@ -41,36 +49,44 @@ it.runIf(long)('hadolint finds nothing in the Dockerfile', async () => {
   expect(stdout).toBe('');
 });
 
-it.runIf(long)('the schema of the Compose specification (Go) accepts compose.yaml', async () => {
+it.runIf(long)('the schema of the Compose specification (Go) accepts the Compose files', async () => {
   const schema: object = JSON.parse(textOf(join(await moduleFolder(COMPOSE), 'schema/compose-spec.json')));
   const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
   ajv.addFormat('duration', true);
   const validate = ajv.compile(schema);
   const file = composeFile({ PUBLIC_URL: 'https://connect.example' });
-  validate(file);
-  expect(validate.errors).toBeNull();
+  for (const each of [file, workersFile({ PUBLIC_URL: 'https://connect.example' })]) {
+    validate(each);
+    expect(validate.errors).toBeNull();
+  }
   expect(validate({ ...file, services: { engine: { ...file.services.engine, read_onyl: true } } })).toBe(false);
 });
 
-it.runIf(long)('the library of Docker Compose (Go) reads compose.yaml as the other tests do', async () => {
+it.runIf(long)('the library of Docker Compose (Go) reads the Compose files as the other tests do', async () => {
+  interface Services {
+    services: Record<string, ComposeService>;
+  }
   await run('go', ['install', COMPOSE.replace('@', '/cmd@')], { cwd: folder, env: { ...process.env, GOBIN: folder } });
-  const file = join(deploy, 'compose.yaml');
-  const read = async (path: string): Promise<ComposeFile> => {
+  const read = async (path: string): Promise<Services> => {
     const words = ['-no-interpolation', '-no-path-resolution', '-format', 'json', path];
-    return JSON.parse((await run(join(folder, 'cmd'), words, { cwd: deploy })).stdout) as ComposeFile;
+    return JSON.parse((await run(join(folder, 'cmd'), words, { cwd: deploy })).stdout) as Services;
   };
-  const [theirs, ours] = [await read(file), yamlOf(file) as ComposeFile];
-  expect(Object.keys(theirs.services).toSorted()).toEqual(Object.keys(ours.services).toSorted());
-  for (const name of ['engine', 'replica', 'proxy', 'database'] as const) {
-    const { environment, image, ports, read_only } = ours.services[name];
-    expect(theirs.services[name]).toMatchObject(
-      Object.fromEntries(
-        Object.entries({ environment, image, ports, read_only }).filter(([, value]) => value !== undefined),
-      ),
-    );
+  for (const name of ['compose.yaml', 'compose.workers.yaml']) {
+    const file = join(deploy, name);
+    const [theirs, ours] = [await read(file), yamlOf(file) as Services];
+    expect(Object.keys(theirs.services).toSorted()).toEqual(Object.keys(ours.services).toSorted());
+    for (const [service, { environment, image, ports, read_only, entrypoint }] of Object.entries(ours.services))
+      expect(theirs.services[service]).toMatchObject(
+        Object.fromEntries(
+          Object.entries({ environment, image, ports, read_only, entrypoint }).filter(
+            ([, value]) => value !== undefined,
+          ),
+        ),
+      );
   }
   const broken = join(folder, 'broken.yaml');
-  await writeFile(broken, textOf(file).replace("    user: '999:999'", "    usr: '999:999'"));
+  const text = textOf(join(deploy, 'compose.yaml'));
+  await writeFile(broken, text.replace("    user: '999:999'", "    usr: '999:999'"));
   await expect(read(broken)).rejects.toThrow('services.database.usr');
 });
 
@@ -92,7 +108,7 @@ describe.runIf(long)('Helm (Go)', () => {
   }
 
   it('lints the chart', async () => {
-    for (const name of ['minimum', 'all']) {
+    for (const name of ['minimum', 'all', 'workers']) {
       const { stdout } = await run(helm, ['lint', '--strict', chart, '--values', values(name)]);
       expect(stdout).toContain('1 chart(s) linted, 0 chart(s) failed');
     }
@@ -102,7 +118,7 @@ describe.runIf(long)('Helm (Go)', () => {
     const document = join(await moduleFolder(`k8s.io/kubernetes@${version}`), 'api/openapi-spec/swagger.json');
     const validate = kubernetesValidator(document);
     const kinds: Record<string, string[]> = {};
-    for (const name of ['minimum', 'all']) {
+    for (const name of ['minimum', 'all', 'workers']) {
       const manifests = await render(name, version);
       for (const manifest of manifests) expect([manifest.kind, validate(manifest)]).toEqual([manifest.kind, []]);
       kinds[name] = manifests.map(({ kind }) => kind).toSorted();
@@ -111,14 +127,26 @@ describe.runIf(long)('Helm (Go)', () => {
     expect(kinds).toEqual({
       minimum: always,
       all: ['Deployment', 'Ingress', 'PodDisruptionBudget', 'Service', ...always].toSorted(),
+      workers: [
+        'Deployment',
+        'Deployment',
+        'Ingress',
+        'NetworkPolicy',
+        'NetworkPolicy',
+        'PodDisruptionBudget',
+        'PodDisruptionBudget',
+        'Service',
+        'Service',
+        'ServiceAccount',
+      ],
     });
     // The validator is as strict as an API server.
     const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' } };
     expect(validate({ ...service, spec: { ports: [{ prot: 1 }] } })).toHaveLength(2);
   });
 
-  it('runs every container confined, and blocks the metadata address', async () => {
-    const manifests = await render('all', KUBERNETES[1] ?? '');
+  it.each(['all', 'workers'])('runs every container confined, and blocks the metadata address: %s', async (name) => {
+    const manifests = await render(name, KUBERNETES[1] ?? '');
     const pods = manifests.filter(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment');
     expect(pods).toHaveLength(2);
     for (const { spec } of pods)
@@ -139,12 +167,50 @@ describe.runIf(long)('Helm (Go)', () => {
           },
         },
       });
-    const policy = manifests.find(({ kind }) => kind === 'NetworkPolicy')?.spec;
-    const { egress } = policy as { egress: { to?: { ipBlock: { cidr: string; except?: string[] } }[] }[] };
-    const blocks = egress.flatMap(({ to = [] }) => to.map(({ ipBlock }) => ipBlock));
-    const open = blocks.find(({ cidr }) => cidr === '0.0.0.0/0');
-    expect(open?.except).toEqual(expect.arrayContaining(['169.254.0.0/16', '10.0.0.0/8']));
-    expect(blocks).toContainEqual({ cidr: '10.1.0.0/16' });
+    for (const { spec } of manifests.filter(({ kind }) => kind === 'NetworkPolicy')) {
+      const { egress } = spec as { egress: { to?: { ipBlock: { cidr: string; except?: string[] } }[] }[] };
+      const blocks = egress.flatMap(({ to = [] }) => to.map(({ ipBlock }) => ipBlock));
+      const open = blocks.find(({ cidr }) => cidr === '0.0.0.0/0');
+      expect(open?.except).toEqual(expect.arrayContaining(['169.254.0.0/16', '10.0.0.0/8']));
+      expect(blocks).toContainEqual({ cidr: '10.1.0.0/16' });
+    }
+  });
+
+  it('keeps requests, and secrets of the API, from workers', async () => {
+    const manifests = await render('workers', KUBERNETES[1] ?? '');
+    interface Spec {
+      selector?: Record<string, unknown>;
+      podSelector?: { matchLabels: Record<string, string>; matchExpressions?: object[] };
+      ingress?: { ports: { port: string | number; endPort?: number }[]; from?: object[] }[];
+      template?: { spec: { containers: [{ command?: string[]; env: { name: string; value: string }[] }] } };
+    }
+    const specOf = (kind: string, name: string) =>
+      manifests.find((each) => each.kind === kind && each.metadata.name === name)?.spec as Spec | undefined;
+    const name = 'cf-connector-frame';
+    const component = 'app.kubernetes.io/component';
+    expect(specOf('Service', name)?.selector).toMatchObject({ [component]: 'replica' });
+    expect(specOf('Service', `${name}-listeners`)?.selector).toMatchObject({ [component]: 'worker' });
+    expect(specOf('NetworkPolicy', name)?.podSelector?.matchExpressions).toEqual([
+      { key: component, operator: 'NotIn', values: ['worker'] },
+    ]);
+    const policy = specOf('NetworkPolicy', `${name}-worker`);
+    expect(policy?.podSelector?.matchLabels).toMatchObject({ [component]: 'worker' });
+    expect(policy?.ingress).toEqual([
+      {
+        ports: [{ protocol: 'TCP', port: 'http' }],
+        from: [expect.objectContaining({ namespaceSelector: expect.anything() })],
+      },
+      { ports: [{ protocol: 'TCP', port: 6514, endPort: 6515 }] },
+    ]);
+    const container = specOf('Deployment', `${name}-worker`)?.template?.spec.containers[0];
+    expect(container?.command).toEqual(['node', '/app/packages/service/dist/worker-main.js']);
+    const names = container?.env.map((each) => each.name);
+    expect(names).toEqual(expect.arrayContaining(['DATABASE_URL_FILE', 'MASTER_KEY_FILE', 'SYSLOG_TLS_KEY']));
+    for (const each of ['SERVICE_API_KEY_FILE', 'SMTP_URL_FILE', 'TRUST_PROXY', 'ENGINE'])
+      expect(names).not.toContain(each);
+    const replica = specOf('Deployment', `${name}-replica`)?.template?.spec.containers[0];
+    expect(replica?.env).toContainEqual({ name: 'ENGINE', value: 'off' });
+    expect(replica?.env.map((each) => each.name)).toContain('SERVICE_API_KEY_FILE');
   });
 
   it.each([
@@ -152,6 +218,7 @@ describe.runIf(long)('Helm (Go)', () => {
     ['secret.name=', "at '/secret/name'"],
     ['env.LOG_LEVLE=debug', "invalid propertyName 'LOG_LEVLE'"],
     ['env.MASTER_KEY=x', "invalid propertyName 'MASTER_KEY'"],
+    ['workers.count=2', "at '/replicas/count'"],
   ])('refuses --set %s', async (setting, problem) => {
     const words = ['template', 'cf', chart, '--values', values('minimum'), '--set', setting];
     await expect(run(helm, words)).rejects.toThrow(problem);

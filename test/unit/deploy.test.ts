@@ -9,7 +9,18 @@ import { Ajv } from 'ajv';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEnv } from '../../packages/service/src/env.js';
 import { SECRET_VARIABLES } from '../../packages/service/src/secret-files.js';
-import { chart, composeFile, deploy, imageSettings, instructionsOf, textOf, yamlOf } from '../support/deploy/files.js';
+import { readWorkerEnv } from '../../packages/service/src/worker-env.js';
+import {
+  chart,
+  composeFile,
+  deploy,
+  imageSettings,
+  instructionsOf,
+  textOf,
+  workersFile,
+  yamlOf,
+  type ComposeService,
+} from '../support/deploy/files.js';
 
 const root = join(deploy, '..');
 const { version, engines }: { version: string; engines: { node: string } } = JSON.parse(
@@ -44,26 +55,54 @@ describe('the image', () => {
   });
 });
 
+const secretTexts: Record<string, string> = {
+  'database-url': 'postgres://connector:password@database:5432/connector\n',
+  'master-key': `${'ab'.repeat(32)}\n`,
+  'metrics-token': `${'cd'.repeat(16)}\n`,
+  'service-api-key': `${'ef'.repeat(32)}\n`,
+};
+
+function expectConfined(service: ComposeService): void {
+  expect(service).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    restart: 'unless-stopped',
+    deploy: {
+      resources: {
+        limits: { cpus: expect.any(String), memory: expect.stringMatching(/^\d+[mg]$/), pids: expect.any(Number) },
+      },
+    },
+  });
+  expect(service.image).toMatch(/:(?:\d+\.\d+(?:\.\d+)?-\w+|local)$/);
+}
+
+/** Returns the variables of a service, with the files of its secrets written to a folder. */
+function variablesOf(
+  file: { secrets: Record<string, { file: string }> },
+  { environment = {}, secrets = [] }: ComposeService,
+  folder: string,
+): Record<string, string> {
+  const given = Object.entries(environment).map(([name, value]): [string, string] => {
+    const [, secret] = /^\/run\/secrets\/(.+)$/.exec(String(value)) ?? [];
+    if (secret === undefined) return [name, String(value)];
+    expect(secrets).toContain(secret);
+    expect(file.secrets[secret]?.file).toBe(`./secrets/${secret}`);
+    writeFileSync(join(folder, secret), secretTexts[secret] ?? '');
+    return [name, join(folder, secret)];
+  });
+  const known = [...variables, ...SECRET_VARIABLES.map((name) => `${name}_FILE`)];
+  for (const [name] of given) expect(known).toContain(name);
+  return { ...imageSettings().env, ...Object.fromEntries(given) };
+}
+
 describe('compose.yaml', () => {
   const file = composeFile({ PUBLIC_URL: 'https://connect.example' });
   const { proxy, engine, replica, database } = file.services;
   const folder = mkdtempSync(join(tmpdir(), 'compose-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it.each(Object.entries(file.services))('confines %s', (_name, service) => {
-    expect(service).toMatchObject({
-      read_only: true,
-      cap_drop: ['ALL'],
-      security_opt: ['no-new-privileges:true'],
-      restart: 'unless-stopped',
-      deploy: {
-        resources: {
-          limits: { cpus: expect.any(String), memory: expect.stringMatching(/^\d+[mg]$/), pids: expect.any(Number) },
-        },
-      },
-    });
-    expect(service.image).toMatch(/:(?:\d+\.\d+(?:\.\d+)?-\w+|local)$/);
-  });
+  it.each(Object.entries(file.services))('confines %s', (_name, service) => expectConfined(service));
 
   it('opens ports of the proxy only, on this machine only, and the database to the service only', () => {
     const open = Object.entries(file.services).filter(([, { ports }]) => ports !== undefined);
@@ -81,26 +120,10 @@ describe('compose.yaml', () => {
   it.each([
     ['engine', engine, 'on'],
     ['replica', replica, 'off'],
-  ])('gives the %s an environment that the service accepts', (_name, { environment = {}, secrets = [] }, isOn) => {
-    const texts: Record<string, string> = {
-      'database-url': 'postgres://connector:password@database:5432/connector\n',
-      'master-key': `${'ab'.repeat(32)}\n`,
-      'metrics-token': `${'cd'.repeat(16)}\n`,
-      'service-api-key': `${'ef'.repeat(32)}\n`,
-    };
-    const given = Object.entries(environment).map(([name, value]): [string, string] => {
-      const [, secret] = /^\/run\/secrets\/(.+)$/.exec(String(value)) ?? [];
-      if (secret === undefined) return [name, String(value)];
-      expect(secrets).toContain(secret);
-      expect(file.secrets[secret]?.file).toBe(`./secrets/${secret}`);
-      writeFileSync(join(folder, secret), texts[secret] ?? '');
-      return [name, join(folder, secret)];
-    });
-    const known = [...variables, ...SECRET_VARIABLES.map((name) => `${name}_FILE`)];
-    for (const [name] of given) expect(known).toContain(name);
-    const env = readEnv({ ...imageSettings().env, ...Object.fromEntries(given) });
+  ])('gives the %s an environment that the service accepts', (_name, service, isOn) => {
+    const env = readEnv(variablesOf(file, service, folder));
     expect(env).toMatchObject({ ENGINE: isOn, PUBLIC_URL: 'https://connect.example' });
-    expect(env.DATABASE_URL).toBe(texts['database-url']?.trim());
+    expect(env.DATABASE_URL).toBe(secretTexts['database-url']?.trim());
     expect(env.MASTER_KEY).toBeDefined();
     expect(env.TRUST_PROXY).toEqual([file.networks.front.ipam.config[0]?.subnet]);
   });
@@ -114,6 +137,50 @@ describe('compose.yaml', () => {
     expect(proxy.ports?.map((port) => port.split(':').slice(1).join(':'))).toEqual(['8080:8080', `${range}:${range}`]);
     expect(config).toContain(`bind :${range}\n`);
     expect(config).toContain('bind :8080\n');
+  });
+});
+
+describe('compose.workers.yaml', () => {
+  const file = workersFile({ PUBLIC_URL: 'https://connect.example' });
+  const { proxy, service, worker, database } = file.services;
+  const folder = mkdtempSync(join(tmpdir(), 'compose-workers-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(Object.entries(file.services))('confines %s', (_name, each) => expectConfined(each));
+
+  it('opens ports of the proxy only, on this machine only, and the database to service and workers only', () => {
+    const open = Object.entries(file.services).filter(([, { ports }]) => ports !== undefined);
+    expect(open.map(([name]) => name)).toEqual(['proxy']);
+    for (const port of proxy.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+    expect([database.networks, proxy.networks]).toEqual([['data'], ['front']]);
+    expect(file.networks.data.internal).toBe(true);
+    expect(database).toEqual({
+      ...composeFile({ PUBLIC_URL: 'https://connect.example' }).services.database,
+      deploy: database.deploy,
+    });
+  });
+
+  it('starts a replica without an engine, and two workers that keep nothing and have no key of the API', () => {
+    const env = readEnv(variablesOf(file, service, folder));
+    expect(env).toMatchObject({ ENGINE: 'off', BOOTSTRAP_ORGANIZATION: 'Operator' });
+    expect(worker.deploy.replicas).toBe(2);
+    expect(worker.entrypoint?.join(' ')).toMatch(/^node \/app\/packages\/service\/dist\/worker-main\.js$/);
+    expect(worker.secrets).toEqual(['database-url', 'master-key', 'metrics-token']);
+    for (const { volumes } of [service, worker])
+      expect(volumes).toEqual([expect.objectContaining({ type: 'tmpfs', target: imageSettings().volume })]);
+    const { env: own, unused } = readWorkerEnv(variablesOf(file, worker, folder));
+    expect(unused).toEqual([]);
+    expect(own).toMatchObject({ ENGINE: 'shared', SYSLOG_HOST: '0.0.0.0', PUBLIC_URL: 'https://connect.example' });
+    expect([own.DATABASE_URL, own.MASTER_KEY?.id]).toEqual([env.DATABASE_URL, env.MASTER_KEY?.id]);
+  });
+
+  it('forwards requests to the replicas, and each syslog port to the same port of the workers', () => {
+    const config = textOf(`${deploy}haproxy.workers.cfg`);
+    const range = String(worker.environment?.['SYSLOG_PORTS']);
+    expect(config).toContain(`server-template service 8 service:${imageSettings().port}\n`);
+    expect(config).toContain(`server-template worker 8 worker check port ${imageSettings().port}\n`);
+    expect(config).toContain(`bind :${range}\n`);
+    expect(proxy.ports?.map((port) => port.split(':').slice(1).join(':'))).toEqual(['8080:8080', `${range}:${range}`]);
   });
 });
 
@@ -148,6 +215,9 @@ describe('the chart', () => {
     // A secret must not be in the values, which Helm stores.
     expect(validate({ ...values, ...required, env: { MASTER_KEY: 'x' } })).toBe(false);
     expect(validate({ ...values, ...required, secret: { name: 'x', keys: ['DATABASE_URL'] } })).toBe(false);
+    // Workers serve no API.
+    const workers = { ...values, ...required, workers: { count: 2 } };
+    expect([0, 1].map((count) => validate({ ...workers, replicas: { count } }))).toEqual([false, true]);
   });
 
   it('knows every variable of the service: as a secret, as a variable, or because it sets it', () => {

@@ -1,6 +1,7 @@
 export { createApp, type App, type AppDeps, type AppSettings } from './app.js';
 export { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
 export { createServer, type RunningServer } from './server.js';
+export { createWorker, type RunningWorker } from './worker.js';
 export { EnvironmentError, readEnv, type Env } from './env.js';
 export { openCore, type Core } from './open-core.js';
 export { createLog } from './log.js';

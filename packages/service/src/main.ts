@@ -1,11 +1,12 @@
+#!/usr/bin/env node
 /** Entry point of the process: starts the service, or runs the command in its arguments. */
 import { destination } from 'pino';
 import { bootstrap } from './bootstrap.js';
 import { systemClock } from './clock.js';
-import { describeError } from './describe-error.js';
 import { readEnv } from './env.js';
 import { createLog } from './log.js';
 import { openCore } from './open-core.js';
+import { orExit, runProcess } from './process.js';
 import { createServer } from './server.js';
 import { exportInstallation } from './transfer/export-installation.js';
 import { importInstallation } from './transfer/import-installation.js';
@@ -22,30 +23,6 @@ Without a command, the service starts. Commands use the same environment variabl
 Exit codes: 0 done, 1 failed, 2 wrong usage. Results go to standard output, progress and errors to
 standard error.
 `;
-
-async function start(): Promise<void> {
-  const log = createLog(process.env['LOG_LEVEL'] || 'info');
-  // Node would print the whole error, which can contain values of a database query.
-  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.once(event, (error: unknown) => {
-      log.fatal({ problem: describeError(error) }, 'fatal error; exiting');
-      process.exit(1);
-    });
-  }
-  const starting = createServer(process.env, { log });
-  // Shut down cleanly even if the signal arrives during startup.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      starting
-        .then((server) => server.close())
-        .then(
-          () => process.exit(0),
-          () => process.exit(1),
-        );
-    });
-  }
-  await starting;
-}
 
 async function firstKey(organization: string, teams: readonly string[]): Promise<void> {
   const env = readEnv(process.env);
@@ -76,14 +53,13 @@ async function transfer(command: 'export' | 'import', file: string): Promise<voi
   process.stdout.write(`${JSON.stringify({ file, ...done }, null, 2)}\n`);
 }
 
-// Files that libraries create must be readable by the owner only, and a stricter umask must not
-// make the service's own files unusable.
-process.umask(0o077);
 const [command, ...words] = process.argv.slice(2);
 const [first] = words;
-try {
-  if (command === undefined) await start();
-  else if (command === '--help' || words.includes('--help')) process.stdout.write(USAGE);
+await orExit(async () => {
+  if (command === undefined) {
+    const log = createLog(process.env['LOG_LEVEL'] || 'info');
+    await runProcess(log, () => createServer(process.env, { log }));
+  } else if (command === '--help' || words.includes('--help')) process.stdout.write(USAGE);
   else if (command === 'bootstrap' && first !== undefined) await firstKey(first, words.slice(1));
   else if ((command === 'export' || command === 'import') && first !== undefined && words.length === 1)
     await transfer(command, first);
@@ -91,8 +67,4 @@ try {
     process.stderr.write(USAGE);
     process.exit(2);
   }
-} catch (error) {
-  // Print only the message: the stack of an embedded database error is a page long.
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-}
+});

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
-import { CONNECTOR_KINDS, loadCatalog } from '@connector-frame/catalog';
-import { systemClock as engineClock } from '@connector-frame/engine';
-import { connectors, createAwsIdentity, type AwsIdentity } from '@connector-frame/connectors';
+import { loadCatalog } from '@connector-frame/catalog';
+import { connectors, type AwsIdentity } from '@connector-frame/connectors';
 import { createEgress, type Egress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { createApp, type App, type AppSettings } from './app.js';
@@ -14,34 +12,26 @@ import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
 import { loadDropIn, type DropIn } from './embed/drop-in.js';
 import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
-import { EnvironmentError, readEnv, type Env } from './env.js';
+import { engineChecks, engineOptions, keyValueLimitsOf, listenerOptions, oauthClientsOf } from './engine-setup.js';
+import { readEnv, type Env } from './env.js';
 import { startTracing } from './tracing.js';
 import { openListener, type HttpListener } from './http-listener.js';
 import { createRateLimits } from './http/rate-limits.js';
 import { createIngest } from './ingest/create-ingest.js';
-import { openSyslog, syslogSettings } from './ingest/open-syslog.js';
+import { syslogSettings } from './ingest/open-syslog.js';
 import { createIngestTokens } from './ingest/tokens.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
-import { createOAuthClients, parseOAuthClients, type OAuthClients } from './oauth/clients.js';
-import type { PipelineEngine } from './pipelines/engine.js';
-import type { NatsBuffers } from './pipelines/running/create-bus.js';
 import { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
-import { notifyOthers, RULES_CHANGED } from './pipelines/running/change-notifications.js';
+import { openReplicaEngine, type ReplicaEngine } from './pipelines/shared/open-replica-engine.js';
 import { openSharedEngine } from './pipelines/shared/open-shared-engine.js';
-import { createReportedEngine } from './pipelines/running/reported-engine.js';
-import { awsExternalId } from './secrets/aws-external-id.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { migrateFormat1 } from './secrets/migrate-format-1.js';
 import type { SignInSettings } from './sign-in/create-sign-in.js';
 import { bootstrapAdmin } from './sign-in/bootstrap-admin.js';
 import { createMailer, type Mailer } from './sign-in/mailer.js';
 import { startSweeper } from './sweeper.js';
-import { createEngineLeases } from './store/engine-leases.js';
-import { createEngineState } from './store/engine-state.js';
-import type { KeyValueLimits } from './store/key-values.js';
-import { protectFolder } from './store/private-folder.js';
 
 /** A running service. */
 export interface RunningServer {
@@ -121,40 +111,32 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
   }
   // Open the port first: the app needs its own URL, and SERVICE_PORT may be 0.
   const listener = await openListener(env.SERVICE_PORT, env.SERVICE_HOST);
-  let engine: RunningEngine | undefined;
+  let engine: Engine | undefined;
   try {
     const egress = createEgress({ allow: env.EGRESS_ALLOW });
-    const aws = awsIdentityOf(env, core, egress);
-    if (env.ENGINE !== 'off') {
-      const open = env.ENGINE === 'shared' ? openSharedEngine : openEngine;
-      engine = await open({ ...(await engineOptions(env, core, egress, log)), aws });
-    }
-    const server = assemble({ env, core, files, log, listener, egress, aws, engine });
+    const options = engineOptions(env, core, egress, log);
+    engine = await openEngineOf(env, core, options);
+    const server = assemble({ env, core, files, log, listener, egress, aws: options.aws, engine });
     if (organizationId !== undefined) await inviteAdmin(env, core, organizationId, server.url, log);
     return server;
   } catch (error) {
     await listener.drain();
-    await engine?.close();
+    if (engine) await engineIn(engine).close();
     throw error;
   }
 }
 
-/** The external ID of an organization does not change with the master key. */
-function awsIdentityOf(
-  { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, ...env }: Env,
-  { vault }: Core,
-  egress: Egress,
-): AwsIdentity | undefined {
-  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
-  const { AWS_SESSION_TOKEN: sessionToken, AWS_REGION: region } = env;
-  return createAwsIdentity({
-    keys: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
-    region,
-    egress,
-    now: () => engineClock.now(),
-    externalIdOf: (organizationId) => awsExternalId(vault, organizationId),
-  });
+/** `running`: this process runs pipelines, or a share of them. */
+type Engine = { running: RunningEngine } | { replica: ReplicaEngine };
+
+async function openEngineOf(env: Env, core: Core, options: EngineOptions): Promise<Engine> {
+  if (env.ENGINE === 'off') return { replica: await openReplicaEngine(options) };
+  const open = env.ENGINE === 'shared' ? openSharedEngine : openEngine;
+  return { running: await open({ ...options, ...(await listenerOptions(env, core, options)) }) };
 }
+
+const engineIn = (engine: Engine): RunningEngine | ReplicaEngine =>
+  'running' in engine ? engine.running : engine.replica;
 
 /** Adds or invites the administrator of `BOOTSTRAP_ADMIN_EMAIL`. A failure does not stop the service. */
 async function inviteAdmin(env: Env, core: Core, organizationId: string, url: string, log: Logger): Promise<void> {
@@ -172,68 +154,6 @@ async function inviteAdmin(env: Env, core: Core, organizationId: string, url: st
 const mailerOf = ({ SMTP_URL, MAIL_FROM }: Env): Mailer | undefined =>
   SMTP_URL === undefined || MAIL_FROM === undefined ? undefined : createMailer(SMTP_URL, MAIL_FROM);
 
-async function engineOptions(
-  env: Env,
-  { database, store, vault }: Core,
-  egress: Egress,
-  log: Logger,
-): Promise<EngineOptions> {
-  const { DATA_DIR, FILE_OUTPUT_DIR } = env;
-  const folder = join(DATA_DIR, 'engine');
-  protectFolder(DATA_DIR, (name) => name === 'engine');
-  if (FILE_OUTPUT_DIR !== undefined && isInside(DATA_DIR, FILE_OUTPUT_DIR)) protectFolder(FILE_OUTPUT_DIR);
-  const catalog = loadCatalog();
-  return {
-    folder,
-    database,
-    tables: store,
-    vault,
-    log,
-    catalog,
-    egress,
-    limits: {
-      deadLetters: env.DEAD_LETTERS_MAX_BYTES,
-      deadLetterCount: env.DEAD_LETTERS_MAX_COUNT,
-      deadLettersFull: env.DEAD_LETTERS_WHEN_FULL,
-    },
-    buffers: {
-      maxBytes: env.OUTPUT_BUFFER_BYTES,
-      maxSpillBytes: env.OUTPUT_SPILL_BYTES,
-      minFreeBytes: env.MIN_FREE_BYTES,
-    },
-    nats: natsOf(env),
-    metricsDays: env.METRICS_DAYS,
-    alertReminderMs: env.ALERT_REMINDER_MINUTES === 0 ? undefined : env.ALERT_REMINDER_MINUTES * 60_000,
-    usageDays: env.USAGE_DAYS,
-    ...(env.USAGE_WEBHOOK_URL !== undefined && env.USAGE_WEBHOOK_SECRET
-      ? { usageWebhook: { url: env.USAGE_WEBHOOK_URL, secret: env.USAGE_WEBHOOK_SECRET } }
-      : {}),
-    // Ids and names of pipelines must not be public.
-    labeledPipelines: env.METRICS_TOKEN === undefined ? 0 : env.METRICS_PIPELINES,
-    lookupFolder: env.LOOKUP_DIR,
-    oauthClients: oauthClientsOf(env),
-    keyValueLimits: keyValueLimitsOf(env),
-    listenAt: await openSyslog(env, { store, catalog, folder, log }),
-    ...(FILE_OUTPUT_DIR === undefined
-      ? {}
-      : { filesFolder: ({ organizationId, id }) => join(FILE_OUTPUT_DIR, organizationId, id) }),
-  };
-}
-
-/**
- * Returns the engine of a replica that runs no pipelines: it reads their status from the reports of
- * the replica that does.
- */
-function remoteEngine({ database }: Core): PipelineEngine {
-  return createReportedEngine({
-    state: createEngineState(database.queries),
-    leases: createEngineLeases(database.queries),
-    clock: engineClock,
-    notify: (id) => notifyOthers(database, id),
-    notifyRules: () => notifyOthers(database, RULES_CHANGED),
-  });
-}
-
 interface Parts {
   env: Env;
   core: Core;
@@ -242,38 +162,25 @@ interface Parts {
   listener: HttpListener;
   egress: Egress;
   aws: AwsIdentity | undefined;
-  engine: RunningEngine | undefined;
+  engine: Engine;
 }
-
-const isInside = (folder: string, path: string): boolean => {
-  const relativePath = relative(resolve(folder), resolve(path));
-  return (
-    relativePath !== '' && relativePath !== '..' && !relativePath.startsWith(`..${sep}`) && !isAbsolute(relativePath)
-  );
-};
 
 function assemble({ env, core, files, log, listener, egress, aws, engine }: Parts): RunningServer {
   const { store, vault: secrets, sessions, userTokens, database, schemaVersion } = core;
   const mailer = mailerOf(env);
   const ending = new AbortController();
   const metrics = createMetrics({ process: true });
-  if (engine) metrics.watchPipelines(engine);
+  if ('running' in engine) metrics.watchPipelines(engine.running);
+  const pipelines = engineIn(engine);
+  const buffers = env.NATS_URL === undefined ? 'disk' : 'nats';
   const readiness = createReadiness([
     ...databaseChecks(store, secrets, schemaVersion),
-    // Without it, the API works and buffered records are delivered. A shared engine has them in the database.
-    ...(engine && env.ENGINE === 'on'
-      ? [
-          {
-            name: env.NATS_URL === undefined ? 'disk' : 'nats',
-            required: false,
-            run: () => engine.checkBuffers(),
-          },
-        ]
+    ...('running' in engine ? engineChecks(engine.running, env.ENGINE === 'on' ? buffers : undefined) : []),
+    ...('replica' in engine && database.pool
+      ? [{ name: 'engine', required: false, run: () => engine.replica.check() }]
       : []),
-    ...(engine ? [{ name: 'engine', required: false, run: () => engine.check() }] : []),
   ]);
   const url = `http://localhost:${listener.port}`;
-  const pipelines = engine ?? remoteEngine(core);
   const app = createApp({
     store,
     secrets,
@@ -343,7 +250,7 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
     await sleep(env.DRAIN_DELAY_MS);
     ending.abort();
     await listener.drain();
-    await engine?.close();
+    await pipelines.close();
     egress.close?.();
     await sealing;
     await sweeper.stop();
@@ -357,26 +264,6 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
     close: () => (closing ??= close()),
   };
 }
-
-function natsOf(env: Env): NatsBuffers | undefined {
-  if (env.NATS_URL === undefined) return undefined;
-  return {
-    url: env.NATS_URL,
-    credsFile: env.NATS_CREDS_FILE,
-    nkeyFile: env.NATS_NKEY_FILE,
-    caFile: env.NATS_CA_FILE,
-    certFile: env.NATS_TLS_CERT,
-    keyFile: env.NATS_TLS_KEY,
-    prefix: env.NATS_PREFIX,
-    shards: env.NATS_STREAMS,
-    replicas: env.NATS_REPLICAS,
-  };
-}
-
-const keyValueLimitsOf = ({ KV_MAX_BYTES, KV_MAX_KEYS }: Env): KeyValueLimits => ({
-  maxBytes: KV_MAX_BYTES,
-  maxKeys: KV_MAX_KEYS,
-});
 
 function settingsOf(env: Env, url: string, port: number): AppSettings {
   const { PUBLIC_URL, API_BASES, EMBED_ORIGINS } = env;
@@ -404,18 +291,6 @@ function settingsOf(env: Env, url: string, port: number): AppSettings {
     ...(env.BILLING_CHECKOUT_URL === undefined ? {} : { checkoutUrl: env.BILLING_CHECKOUT_URL }),
     ...(env.METRICS_TOKEN === undefined ? {} : { metricsToken: env.METRICS_TOKEN }),
   };
-}
-
-/** @throws EnvironmentError */
-function oauthClientsOf({ OAUTH_CLIENTS_FILE: file }: Env): OAuthClients {
-  if (file === undefined) return createOAuthClients([]);
-  const catalog = loadCatalog();
-  try {
-    const types = CONNECTOR_KINDS.flatMap((kind) => catalog.list(kind));
-    return createOAuthClients(parseOAuthClients(readFileSync(file, 'utf8'), types));
-  } catch (error) {
-    throw new EnvironmentError(error instanceof Error ? error.message : 'OAUTH_CLIENTS_FILE is not valid.');
-  }
 }
 
 function signInSettings(env: Env): SignInSettings {

@@ -63,28 +63,38 @@ export interface ComposeService {
   ports?: string[];
   networks: string[];
   secrets?: string[];
+  entrypoint?: string[];
   environment?: Record<string, string | number>;
-  deploy: { resources: { limits: { cpus?: string; memory?: string; pids?: number } } };
+  volumes?: (string | { type: string; target: string })[];
+  deploy: { replicas?: number; resources: { limits: { cpus?: string; memory?: string; pids?: number } } };
 }
-export interface ComposeFile {
-  services: Record<'proxy' | 'engine' | 'replica' | 'database', ComposeService>;
+export interface ComposeFile<Name extends string = 'proxy' | 'engine' | 'replica' | 'database'> {
+  services: Record<Name, ComposeService>;
   networks: { data: { internal?: boolean }; front: { ipam: { config: { subnet: string }[] } } };
   secrets: Record<string, { file: string }>;
 }
 
-/**
- * Returns the Compose file with its variables replaced as Compose does.
- * @param environment of the operator; variables without a default must be in it
- */
-export function composeFile(environment: Readonly<Record<string, string>>): ComposeFile {
+/** compose.workers.yaml. */
+export type WorkersFile = ComposeFile<'proxy' | 'service' | 'worker' | 'database'>;
+
+/** Returns compose.yaml with its variables replaced as Compose does; see `filledFile`. */
+export const composeFile = (environment: Readonly<Record<string, string>>): ComposeFile =>
+  filledFile('compose.yaml', environment) as ComposeFile;
+
+/** Returns compose.workers.yaml in the same way. */
+export const workersFile = (environment: Readonly<Record<string, string>>): WorkersFile =>
+  filledFile('compose.workers.yaml', environment) as WorkersFile;
+
+/** @param environment of the operator; variables without a default must be in it */
+function filledFile(name: string, environment: Readonly<Record<string, string>>): unknown {
   const filled = (text: string): string =>
-    text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, kind?: string, rest = '') => {
-      const value = environment[name];
+    text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, variable: string, kind?: string, rest = '') => {
+      const value = environment[variable];
       if (value !== undefined && value !== '') return value;
-      if (kind !== '-') throw new Error(`${name} is not set: ${rest}`);
+      if (kind !== '-') throw new Error(`${variable} is not set: ${rest}`);
       return rest;
     });
   // Compose replaces variables after it has parsed the file.
-  const file = JSON.stringify(yamlOf(`${deploy}compose.yaml`));
-  return JSON.parse(file, (_key, value: unknown) => (typeof value === 'string' ? filled(value) : value)) as ComposeFile;
+  const file = JSON.stringify(yamlOf(`${deploy}${name}`));
+  return JSON.parse(file, (_key, value: unknown) => (typeof value === 'string' ? filled(value) : value));
 }

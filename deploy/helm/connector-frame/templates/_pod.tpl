@@ -1,14 +1,26 @@
+{{- /* Keys of the secret that a component uses: a worker has none of the API, separated by spaces. */ -}}
+{{- define "connector-frame.secretKeys" -}}
+{{- $keys := .root.Values.secret.keys -}}
+{{- if eq .component "worker" -}}
+{{- $keys = without $keys "SERVICE_API_KEY" "SMTP_URL" "OIDC_CLIENT_SECRET" -}}
+{{- end -}}
+{{- join " " $keys -}}
+{{- end -}}
+
 {{- /* Variables that secrets, values and the component set. */ -}}
 {{- define "connector-frame.env" -}}
 {{- $root := .root -}}
 {{- $component := .component -}}
+{{- $listens := ne $component "replica" -}}
+{{- if ne $component "worker" }}
 - { name: ENGINE, value: {{ ternary "on" "off" (eq $component "engine") | quote }} }
+{{- end }}
 - { name: PUBLIC_URL, value: {{ $root.Values.publicUrl | quote }} }
 - { name: DRAIN_DELAY_MS, value: "6000" }
 {{- with $root.Values.egressAllow }}
 - { name: EGRESS_ALLOW, value: {{ join "," . | quote }} }
 {{- end }}
-{{- with $root.Values.trustProxy }}
+{{- with ternary (list) $root.Values.trustProxy (eq $component "worker") }}
 - { name: TRUST_PROXY, value: {{ join "," . | quote }} }
 {{- end }}
 {{- with $root.Values.listeners }}
@@ -18,13 +30,13 @@
 {{- with .publicHost }}
 - { name: SYSLOG_PUBLIC_HOST, value: {{ . | quote }} }
 {{- end }}
-{{- if and .tlsSecretName (eq $component "engine") }}
+{{- if and .tlsSecretName $listens }}
 - { name: SYSLOG_TLS_KEY, value: /run/secrets/listeners/tls.key }
 - { name: SYSLOG_TLS_CERT, value: /run/secrets/listeners/tls.crt }
 {{- end }}
 {{- end }}
 {{- end }}
-{{- range $root.Values.secret.keys }}
+{{- range splitList " " (include "connector-frame.secretKeys" .) }}
 - { name: {{ . }}_FILE, value: /run/secrets/connector-frame/{{ . }} }
 {{- end }}
 {{- range $name, $value := $root.Values.env }}
@@ -36,7 +48,7 @@
 {{- define "connector-frame.pod" -}}
 {{- $root := .root -}}
 {{- $isEngine := eq .component "engine" -}}
-{{- $listens := and $isEngine $root.Values.listeners.enabled -}}
+{{- $listens := and (ne .component "replica") $root.Values.listeners.enabled -}}
 metadata:
   labels:
     {{- include "connector-frame.labels" $root | nindent 4 }}
@@ -68,6 +80,9 @@ spec:
     - name: service
       image: {{ include "connector-frame.image" $root | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      {{- if eq .component "worker" }}
+      command: [node, /app/packages/service/dist/worker-main.js]
+      {{- end }}
       securityContext:
         allowPrivilegeEscalation: false
         readOnlyRootFilesystem: true
@@ -119,7 +134,7 @@ spec:
         # 0440
         defaultMode: 288
         items:
-          {{- range $root.Values.secret.keys }}
+          {{- range splitList " " (include "connector-frame.secretKeys" .) }}
           - { key: {{ . }}, path: {{ . }} }
           {{- end }}
     {{- if and $listens $root.Values.listeners.tlsSecretName }}

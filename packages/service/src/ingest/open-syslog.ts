@@ -8,8 +8,17 @@ import type { SyslogSettings } from './ingest-context.js';
 import { createListenAt, type ListenAtOf } from './listen-at.js';
 import { assignPorts } from '../connectors/ports.js';
 
+type SyslogEnv = Pick<
+  Env,
+  'SYSLOG_HOST' | 'SYSLOG_PORTS' | 'SYSLOG_PUBLIC_HOST' | 'SYSLOG_TLS_KEY' | 'SYSLOG_TLS_CERT' | 'PUBLIC_URL'
+>;
+
 /** Reads the public address for syslog senders from the environment. */
-export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }: Env): Required<SyslogSettings> => ({
+export const syslogSettings = ({
+  SYSLOG_PUBLIC_HOST,
+  SYSLOG_PORTS,
+  PUBLIC_URL,
+}: SyslogEnv): Required<SyslogSettings> => ({
   publicHost: SYSLOG_PUBLIC_HOST ?? new URL(PUBLIC_URL ?? 'http://localhost').hostname.replace(/^\[(.*)\]$/, '$1'),
   ports: SYSLOG_PORTS,
 });
@@ -20,7 +29,7 @@ export const syslogSettings = ({ SYSLOG_PUBLIC_HOST, SYSLOG_PORTS, PUBLIC_URL }:
  * @throws Error when the operator's certificate can't be read
  */
 export async function openSyslog(
-  env: Env,
+  env: SyslogEnv,
   { store, catalog, folder, log }: { store: Store; catalog: Catalog; folder: string; log: Logger },
 ): Promise<ListenAtOf> {
   const { SYSLOG_TLS_KEY: key, SYSLOG_TLS_CERT: cert, SYSLOG_HOST: host } = env;

@@ -11,6 +11,8 @@ const TIMEOUT_MS = 2_500;
 export interface AssignmentsOptions {
   memberId: string;
   members: EngineMembers;
+  /** Default true. Otherwise this member only keeps an engine of its own from starting. */
+  takesPipelines?: boolean;
   clock: Clock;
   log: Logger;
   /** Called when pipelines were assigned to this process or lost. */
@@ -32,7 +34,7 @@ export class Assignments {
   readonly #handingOver = new Set<string>();
   /** Tokens of leases that this process has released: an answer from before may still contain them. */
   readonly #released = new Map<string, number>();
-  #isLeaving = false;
+  #isLeaving: boolean;
   /** When the last successful renewal was requested, by `performance.now()`. */
   #confirmedAt = Number.NEGATIVE_INFINITY;
   #members = 0;
@@ -43,6 +45,7 @@ export class Assignments {
 
   constructor(options: AssignmentsOptions) {
     this.#options = options;
+    this.#isLeaving = options.takesPipelines === false;
   }
 
   /** Joins, and keeps the membership until `close`. */

@@ -69,9 +69,13 @@ const LETTERS = 'connector_frame_letters';
  * Runs a share of the pipelines of a PostgreSQL database in this process, together with all others that
  * do. Every process accepts records and responds for every pipeline. Resolves before pipelines have
  * started.
+ * @param runsPipelines whether this process takes a share of the pipelines; default true
  * @throws FolderInUseError, EngineInUseError when an engine of its own runs them
  */
-export async function openSharedEngine(options: EngineOptions): Promise<RunningEngine> {
+export async function openSharedEngine(
+  options: EngineOptions,
+  { runsPipelines = true }: { runsPipelines?: boolean } = {},
+): Promise<RunningEngine> {
   const {
     folder,
     database,
@@ -119,6 +123,7 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
   const assignments: Assignments = new Assignments({
     memberId,
     members,
+    takesPipelines: runsPipelines,
     clock,
     log,
     onChange: (id) => supervisor.assignmentChanged(id),
@@ -297,7 +302,7 @@ export async function openSharedEngine(options: EngineOptions): Promise<RunningE
     );
     assignments.start();
     await supervisor.start();
-    if (!closing.signal.aborted) leader.start();
+    if (runsPipelines && !closing.signal.aborted) leader.start();
   }
   const started = start();
 
