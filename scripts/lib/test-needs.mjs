@@ -11,6 +11,7 @@ import { root } from './root.mjs';
 export const needs = {
   'packages/catalog/src/load-catalog.ts': { build: ['packages/catalog'] },
   'packages/service/src/server.ts': { build: ['packages/form', 'packages/element'] },
+  'packages/service/src/embed/compressed-files.test.ts': { build: ['packages/service'] },
   'packages/service/src/testing/service-child.ts': { build: ['packages/service'] },
   'test/support/service-process.ts': { build: ['packages/service'] },
   'test/support/guides.ts': { build: ['packages/host'] },

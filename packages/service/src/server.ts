@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { loadCatalog } from '@connector-frame/catalog';
@@ -10,8 +8,7 @@ import { createApp, type App, type AppSettings } from './app.js';
 import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap.js';
 import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
-import { loadDropIn, type DropIn } from './embed/drop-in.js';
-import { loadFormAssets, type FormAssets } from './embed/form-assets.js';
+import { loadBuiltFiles, type BuiltFiles } from './embed/built-files.js';
 import { engineChecks, engineOptions, keyValueLimitsOf, listenerOptions, oauthClientsOf } from './engine-setup.js';
 import { readEnv, type Env } from './env.js';
 import { startTracing } from './tracing.js';
@@ -47,14 +44,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Files for browsers that other packages built. */
-interface BuiltFiles {
-  form: FormAssets;
-  dropIn: DropIn;
-}
-
-const require = createRequire(import.meta.url);
-
 /**
  * Starts the service from environment variables (the README has a table of them). Resolves once it
  * accepts requests.
@@ -74,14 +63,11 @@ export async function createServer(
 ): Promise<RunningServer> {
   const env = readEnv(environment);
   const log = given ?? createLog(env.LOG_LEVEL);
-  const form = await loadFormAssets(
-    env.FORM_DIR ?? join(dirname(require.resolve('@connector-frame/form/package.json')), 'dist'),
-  );
-  const dropIn = await loadDropIn(dirname(require.resolve('@connector-frame/element/package.json')));
+  const files = await loadBuiltFiles(env.FORM_DIR);
   const core = await openCore(env, systemClock, log);
   const tracing = await startTracing(environment, log);
   try {
-    const server = await start(env, core, { form, dropIn }, log);
+    const server = await start(env, core, files, log);
     return {
       ...server,
       async close() {

@@ -29,8 +29,8 @@ export interface ListOptions {
 }
 
 /**
- * Serves the catalog to clients. It changes only with a release, so responses are serialized in
- * advance.
+ * Serves the catalog to clients. It changes only with a release, so each response is serialized
+ * once, on first use.
  */
 export interface CatalogResponses {
   list(kind: ConnectorKind, options?: ListOptions): CachedResponse;
@@ -100,19 +100,27 @@ export function createCatalogResponses({
         offered: new WeakMap<TypeFilter, CachedResponse>(),
       };
     };
-    // Built on first use: the list with all fields may never be requested.
+    let heads: ReturnType<typeof list> | undefined;
     let full: ReturnType<typeof list> | undefined;
+    const responses = new Map<string, CachedResponse>();
     return {
-      heads: list(row),
+      heads: () => (heads ??= list(row)),
       full: () => (full ??= list((type) => ({ ...row(type), ...fields(type) }))),
-      types: new Map(types.map((type) => [type.type_id, compressible(toResponse(JSON.stringify(whole(type))))])),
+      type(typeId: string): CachedResponse | undefined {
+        const known = responses.get(typeId);
+        const type = known ? undefined : catalog.get(kind, typeId);
+        if (!type) return known;
+        const response = compressible(toResponse(JSON.stringify(whole(type))));
+        responses.set(typeId, response);
+        return response;
+      },
     };
   };
   const kinds = { input: make('input'), output: make('output'), enrichment: make('enrichment') };
 
   return {
     list(kind, { typeIds, config = false, isOffered } = {}) {
-      const { rows, all, offered } = config ? kinds[kind].full() : kinds[kind].heads;
+      const { rows, all, offered } = config ? kinds[kind].full() : kinds[kind].heads();
       if (!typeIds && !isOffered) return all;
       const known = typeIds ? undefined : isOffered && offered.get(isOffered);
       if (known) return known;
@@ -125,7 +133,7 @@ export function createCatalogResponses({
       offered.set(isOffered, kept);
       return kept;
     },
-    type: (kind, typeId) => kinds[kind].types.get(typeId),
+    type: (kind, typeId) => kinds[kind].type(typeId),
   };
 }
 

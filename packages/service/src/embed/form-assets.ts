@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { compressed } from './compressed-files.js';
 
 /** One file of the built form, in each encoding that is served. */
 export interface Asset {
@@ -53,13 +53,13 @@ export async function loadFormAssets(folder: string): Promise<FormAssets> {
   };
 }
 
-/** Compresses a file once at startup, so that no request waits for compression. */
+/** Has each encoding at startup, so that no request waits for compression. */
 export function pack(content: Buffer, contentType: string): Asset {
   return {
     contentType,
     identity: new Uint8Array(content),
-    gzip: new Uint8Array(gzipSync(content, { level: 9 })),
-    br: new Uint8Array(brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } })),
+    gzip: compressed(content, 'gzip'),
+    br: compressed(content, 'br'),
   };
 }
 
