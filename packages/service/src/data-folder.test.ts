@@ -8,7 +8,14 @@ import { writeForm } from '../../../test/support/form-assets.js';
 import { long } from '../../../test/support/long.js';
 import { listenHttp, type WebListener } from '../../../test/support/listener.js';
 import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js';
-import { buildService, MAIN, mustStart, runService, startService } from '../../../test/support/service-process.js';
+import {
+  buildService,
+  MAIN,
+  mainFile,
+  mustStart,
+  runService,
+  startService,
+} from '../../../test/support/service-process.js';
 import { protectFolder } from './store/private-folder.js';
 import { Customer } from './testing/customer.js';
 import { startReceiver, type Receiver } from './testing/receiver.js';
@@ -76,7 +83,13 @@ const embeddedIn = (umask: string): string[] => {
   `;
   return [process.execPath, '--input-type=module', '-e', script];
 };
-const withUmask = (umask: string): string[] => ['sh', '-c', `umask ${umask} && exec "$0" "$@"`, process.execPath, MAIN];
+const withUmask = (umask: string): string[] => [
+  'sh',
+  '-c',
+  `umask ${umask} && exec "$0" "$@"`,
+  process.execPath,
+  mainFile(),
+];
 
 /** Starts the service, makes it write every kind of file, and stops it. */
 async function use(command: readonly string[]): Promise<{ during: string[]; after: string[]; files: number }> {

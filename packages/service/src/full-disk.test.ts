@@ -8,7 +8,7 @@ import { freePort } from '../../../test/support/free-port.js';
 import { API_KEY, operatorsEnvironment } from '../../../test/support/operator.js';
 import { serve } from '../../../test/support/serve.js';
 import { connectClient, type ServiceClient } from '../../../test/support/service-client.js';
-import { buildService, MAIN, mustStart, type ServiceProcess } from '../../../test/support/service-process.js';
+import { buildService, mainFile, mustStart, type ServiceProcess } from '../../../test/support/service-process.js';
 import { canMount, mountSmallDisk, type SmallDisk } from '../../../test/support/small-disk.js';
 import { long } from '../../../test/support/long.js';
 
@@ -48,7 +48,7 @@ async function newDisk(): Promise<SmallDisk> {
 }
 
 async function start(disk: SmallDisk, environment: Record<string, string>): Promise<ServiceProcess> {
-  const service = await mustStart(environment, [...disk.command, process.execPath, MAIN]);
+  const service = await mustStart(environment, [...disk.command, process.execPath, mainFile()]);
   onTestFinished(() => service.kill('SIGKILL'));
   return service;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { writeForm } from '../../../test/support/form-assets.js';
 import { longOr } from '../../../test/support/long.js';
-import { buildService } from '../../../test/support/service-process.js';
+import { mainFile } from '../../../test/support/service-process.js';
 import { killService } from './testing/kill-service.js';
 
 /** Maximum number of records per batch. */
@@ -10,9 +10,8 @@ const BATCH = 500;
 const KILLS = longOr(15, 2);
 
 it(`loses nothing acknowledged and leaves nothing partial in ${KILLS} random kills (R02, R08)`, async () => {
-  buildService();
   const form = await writeForm();
-  const result = await killService(KILLS, Math.random, { FORM_DIR: form.folder });
+  const result = await killService(KILLS, Math.random, { FORM_DIR: form.folder }, 1_000, mainFile());
   await form.remove();
   expect(result.acknowledged).toBeGreaterThan(longOr(20, 0));
   expect(result.cursor).toBeGreaterThanOrEqual(longOr(10, 0));

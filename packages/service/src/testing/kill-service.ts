@@ -14,12 +14,14 @@ const KEY = 'an-operators-own-key-0123456789';
  * acknowledged.
  * @param environment variables of the service; they override the ones set here
  * @param maxWorkMs milliseconds of work before a kill, at most
+ * @param file entry of the service
  */
 export async function killService(
   kills: number,
   random: () => number,
   environment: Readonly<Record<string, string>> = {},
   maxWorkMs = 1_000,
+  file?: string,
 ): Promise<ServiceKills> {
   const folder = await mkdtemp(join(tmpdir(), 'kill-service-'));
   const receiver = await startReceiver();
@@ -37,7 +39,7 @@ export async function killService(
   let quickestStart = Number.POSITIVE_INFINITY;
   try {
     for (let cycle = 0; cycle < kills; cycle += 1) {
-      const child = startChild(variables);
+      const child = startChild(variables, file);
       // Sometimes kill it during startup.
       if (cycle > 1 && random() < 0.15) {
         await sleep(300 + random() * 1_500);
@@ -61,7 +63,7 @@ export async function killService(
       await child.ended;
       await work.stop();
     }
-    await drain(variables, customer);
+    await drain(variables, customer, file);
     return { kills, quickestStart: Math.round(quickestStart), ...(await addUp(variables, customer, receiver)) };
   } finally {
     await receiver.close();
@@ -72,8 +74,12 @@ export async function killService(
 /**
  * Starts the service without new records, waits until everything is delivered, and shuts it down.
  */
-async function drain(variables: Readonly<Record<string, string>>, customer: Customer): Promise<void> {
-  const child = startChild(variables);
+async function drain(
+  variables: Readonly<Record<string, string>>,
+  customer: Customer,
+  file: string | undefined,
+): Promise<void> {
+  const child = startChild(variables, file);
   const url = await child.url;
   if (url === undefined) throw new Error(`The service did not start: ${(await child.ended).stderr}`);
   const call = callerOf(url, KEY);

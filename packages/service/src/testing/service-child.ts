@@ -12,10 +12,15 @@ export interface ServiceChild {
   ended: Promise<{ code: number | null; stderr: string }>;
 }
 
-export function startChild(environment: Readonly<Record<string, string>>): ServiceChild {
+// Resolves from `src` and from `dist`.
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/**
+ * Starts the service.
+ * @param file entry of the service
+ */
+export function startChild(environment: Readonly<Record<string, string>>, file = MAIN): ServiceChild {
   const began = performance.now();
-  // Resolves from `src` and from `dist`.
-  const file = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
   const child = spawn(process.execPath, [file], {
     env: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

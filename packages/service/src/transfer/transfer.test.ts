@@ -26,7 +26,7 @@ import {
 import { canMount, mountSmallDisk } from '../../../../test/support/small-disk.js';
 import { long } from '../../../../test/support/long.js';
 import { findLeaks } from '../../../../test/support/secret-texts.js';
-import { buildService, MAIN } from '../../../../test/support/service-process.js';
+import { buildService, mainFile } from '../../../../test/support/service-process.js';
 import { createTestClock, createTestService, type TestService } from '../../../../test/support/service.js';
 import { createLog } from '../log.js';
 import { readKeyFile } from '../secrets/key-file.js';
@@ -348,7 +348,7 @@ describe.runIf(long)('an import that is killed', () => {
     for (let cycle = 0; cycle < 30; cycle += 1) {
       const DATA_DIR = at(`target-${cycle}`);
       const env = { DATABASE_URL: await databases.url(), DATA_DIR, MASTER_KEY: key.toString('base64') };
-      const child = spawn(process.execPath, [MAIN, 'import', file], {
+      const child = spawn(process.execPath, [mainFile(), 'import', file], {
         env: { PATH: process.env['PATH'] ?? '', ...env },
         stdio: ['ignore', 'ignore', 'pipe'],
       });

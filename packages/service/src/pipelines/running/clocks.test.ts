@@ -11,7 +11,7 @@ import { API_KEY, operatorsEnvironment } from '../../../../../test/support/opera
 import { connectClient, type ServiceClient } from '../../../../../test/support/service-client.js';
 import {
   buildService,
-  MAIN,
+  mainFile,
   mustStart,
   startService,
   type ServiceProcess,
@@ -82,7 +82,7 @@ describe('processes whose clocks differ', () => {
     await shift(milliseconds);
     return {
       variables: { ...variables, CLOCK_SHIFT_FILE: file },
-      command: [process.execPath, '--import', SHIFT_CLOCK, MAIN],
+      command: [process.execPath, '--import', SHIFT_CLOCK, mainFile()],
       shift,
     };
   }
