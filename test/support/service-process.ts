@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,6 +29,9 @@ export function mainFile(): string {
   return main;
 }
 
+/** Returns the entry of a worker: see `mainFile`. */
+export const workerFile = (): string => join(dirname(mainFile()), 'worker-main.mjs');
+
 let isBuilt = false;
 
 /** Compiles the service's sources to `dist`. */
@@ -52,8 +56,6 @@ process.once('exit', () => running.forEach((stop) => stop()));
 
 /** Entry as operators start it. */
 export const MAIN = `${root}packages/service/dist/main.js`;
-/** Compiled entry of a worker. */
-export const WORKER = `${root}packages/service/dist/worker-main.js`;
 
 /**
  * Starts the process and waits until it reports that it is ready or exits.

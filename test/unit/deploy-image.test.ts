@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,8 +20,8 @@ import {
   runContained,
   type Image,
 } from '../support/deploy/container.js';
-import { composeFile } from '../support/deploy/files.js';
-import { startProxy, type Proxy } from '../support/deploy/proxy.js';
+import { composeFile, workersFile, type ComposeService } from '../support/deploy/files.js';
+import { startProxy, startWorkersProxy, type Proxy } from '../support/deploy/proxy.js';
 import { startSink, type Sink } from '../support/deploy/sink.js';
 import { freePort } from '../support/free-port.js';
 import { codeOf } from '../support/guides.js';
@@ -56,6 +57,15 @@ describe.runIf(long && canContain)('the image', () => {
   async function stop(service: ServiceProcess): Promise<void> {
     service.kill('SIGTERM');
     expect(await service.exited).toBe(0);
+  }
+  /** Writes the secrets as deploy/README.md says: readable in the container, in a closed folder. */
+  function writeSecrets(name: string, databaseUrl: string, masterKey = MASTER_KEY): string {
+    const folder = join(place, name);
+    mkdirSync(folder, { mode: 0o700 });
+    const texts = { 'database-url': databaseUrl, 'master-key': masterKey, 'service-api-key': API_KEY };
+    for (const [file, text] of Object.entries({ ...texts, 'metrics-token': 'cd'.repeat(16) }))
+      writeFileSync(join(folder, file), `${text}\n`, { mode: 0o444 });
+    return folder;
   }
   /** Runs a script that the guide shows. */
   async function script(name: string, environment: Record<string, string>): Promise<void> {
@@ -148,6 +158,65 @@ describe.runIf(long && canContain)('the image', () => {
     await stop(second);
   });
 
+  it('runs the pipelines in workers behind a proxy, as in compose.workers.yaml', async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.close());
+    const sink = await startSink();
+    onTestFinished(() => sink.close());
+    const secrets = writeSecrets('workers', await postgres.createDatabase());
+    const operator = {
+      PUBLIC_URL: 'https://connect.example',
+      EGRESS_ALLOW: '127.0.0.0/8',
+      FRONT_SUBNET: '127.0.0.0/8',
+    };
+    const { service, worker } = workersFile(operator).services;
+    const ports = { service: await freePort(), first: await freePort(10) };
+    const workers = [
+      { host: '127.0.0.3', probes: await freePort() },
+      { host: '127.0.0.4', probes: await freePort() },
+    ];
+    const launch = async (of: ComposeService, variables: Record<string, string>): Promise<ServiceProcess> => {
+      const entries = Object.entries(of.environment ?? {}).map(([key, value]) => [key, String(value)]);
+      const local = { SERVICE_HOST: '127.0.0.1', SYSLOG_PORTS: `${ports.first}-${ports.first + 9}` };
+      const started = await mustStart(
+        { ...base, ...Object.fromEntries(entries), ...local, ...variables },
+        containerCommand(image, dockerVolume(image), { secrets, ...(of.entrypoint && { command: of.entrypoint }) }),
+      );
+      onTestFinished(() => started.kill('SIGKILL'));
+      return started;
+    };
+    await launch(service, { SERVICE_PORT: String(ports.service) });
+    const running = await Promise.all(
+      workers.map(({ host, probes }) => launch(worker, { SERVICE_PORT: String(probes), SYSLOG_HOST: host })),
+    );
+    const proxy = await startWorkersProxy(place, ports.service, ports.first, workers);
+    onTestFinished(() => proxy.stop());
+    const client = await connectClient(proxy, API_KEY);
+    const settings = { endpoint: sink.origin, method: 'POST', payload_structure: 'array' };
+    const input = await client.make('inputs', 'monad-http');
+    const pushed = await client.build(input, { type: 'http', config: { settings } });
+    const listening = await client.build(await client.make('inputs', 'monad-syslog'));
+    const { url, token } = await client.ingestOf(input);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+    const send = async (n: number): Promise<number> =>
+      (await fetch(proxy.url + new URL(url).pathname, { method: 'POST', headers, body: JSON.stringify({ n }) })).status;
+    const note = (): void => {
+      const socket = connect(ports.first, '127.0.0.2').on('error', () => undefined);
+      onTestFinished(() => void socket.destroy());
+      socket.write('<13>1 - host app - - - a message\n');
+    };
+    for (const [n, each] of running.entries()) {
+      for (const { pipeline_id: id } of [pushed, listening])
+        await expect.poll(() => client.status(id), WAIT).toMatchObject({ status: 'Running' });
+      await expect.poll(() => send(n), WAIT).toBe(200);
+      await expect.poll(() => sink.arrived.has(n), WAIT).toBe(true);
+      note();
+      await expect.poll(() => client.status(listening.pipeline_id), WAIT).toMatchObject({ egress: { records: n + 1 } });
+      // The other one continues.
+      if (n === 0) await stop(each);
+    }
+  });
+
   describe('with PostgreSQL, a replica and a proxy, as in compose.yaml', () => {
     let postgres: Postgres;
     let proxy: Proxy;
@@ -162,15 +231,6 @@ describe.runIf(long && canContain)('the image', () => {
     let input: string;
     let pipeline: string;
 
-    /** Writes the secrets as deploy/README.md says: readable in the container, in a closed folder. */
-    function writeSecrets(name: string, databaseUrl: string, masterKey = MASTER_KEY): string {
-      const folder = join(place, name);
-      mkdirSync(folder, { mode: 0o700 });
-      const texts = { 'database-url': databaseUrl, 'master-key': masterKey, 'service-api-key': API_KEY };
-      for (const [file, text] of Object.entries({ ...texts, 'metrics-token': 'cd'.repeat(16) }))
-        writeFileSync(join(folder, file), `${text}\n`, { mode: 0o444 });
-      return folder;
-    }
     function variablesOf(name: 'engine' | 'replica'): Record<string, string> {
       // The sink is on this machine, and so is the proxy.
       const operator = {

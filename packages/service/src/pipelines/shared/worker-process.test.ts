@@ -13,7 +13,7 @@ import { listenHttp } from '../../../../../test/support/listener.js';
 import { API_KEY, operatorsEnvironment } from '../../../../../test/support/operator.js';
 import { findLeaks } from '../../../../../test/support/secret-texts.js';
 import { connectClient } from '../../../../../test/support/service-client.js';
-import { buildService, mustStart, WORKER, type ServiceProcess } from '../../../../../test/support/service-process.js';
+import { mainFile, mustStart, workerFile, type ServiceProcess } from '../../../../../test/support/service-process.js';
 import { createLog } from '../../log.js';
 import { postgresDatabase } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
@@ -28,7 +28,7 @@ const databases = postgresql();
 let form: Awaited<ReturnType<typeof writeForm>>;
 
 beforeAll(async () => {
-  buildService();
+  mainFile();
   form = await writeForm();
 });
 afterAll(async () => {
@@ -42,7 +42,7 @@ async function someFolder(): Promise<string> {
   return folder;
 }
 
-const command = [process.execPath, WORKER];
+const command = (): string[] => [process.execPath, workerFile()];
 
 async function start(variables: Record<string, string>, program?: readonly string[]): Promise<ServiceProcess> {
   const service = await mustStart(variables, program);
@@ -122,6 +122,8 @@ it('runs the pipelines of a replica with ENGINE=off, and serves nothing else', a
   const secrets = { auth_headers: { value: { 'x-key': CANARY } } };
   const output = { type: 'http', config: { settings, secrets } };
   const { pipeline_id: id } = await client.build(input, output);
+  const keyValues = { type: 'kv-lookup', config: { settings: { key_field: 'n' } } };
+  const { output_id: table } = await client.build(input, keyValues);
   const send = async (record: object): Promise<number> => {
     const { url: at, token } = await client.ingestOf(input);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -142,7 +144,7 @@ it('runs the pipelines of a replica with ENGINE=off, and serves nothing else', a
     ENGINE: 'off',
     TMPDIR: temporary,
   };
-  const one = await start({ ...variables, SYSLOG_HOST: '127.0.0.1' }, command);
+  const one = await start({ ...variables, SYSLOG_HOST: '127.0.0.1' }, command());
   expect(one.output()).toContain('"variables":["SERVICE_API_KEY","ENGINE"]');
   await expect.poll(() => client.status(id)).toMatchObject({ status: 'Running' });
   expect(await readiness(replica)).toMatchObject({ status: 'ok' });
@@ -158,6 +160,9 @@ it('runs the pipelines of a replica with ENGINE=off, and serves nothing else', a
   await expect
     .poll(() => client.status(id))
     .toMatchObject({ ingress: { records: 1 }, egress: { records: 1 }, waiting: 0 });
+
+  const size = () => client.must('GET', `/v3/~/kv_lookup/metadata?component_id=${table}`);
+  await expect.poll(size).toMatchObject({ number_of_keys: 1 });
 
   // The worker listens for syslog; the replica does not.
   const syslog = await client.make('inputs', 'monad-syslog');
@@ -221,7 +226,7 @@ it('runs the pipelines of a replica with ENGINE=off, and serves nothing else', a
   );
 
   // A worker that ends hands its pipelines over, and leaves nothing behind.
-  const two = await start({ ...variables, SYSLOG_HOST: '127.0.0.2' }, command);
+  const two = await start({ ...variables, SYSLOG_HOST: '127.0.0.2' }, command());
   one.kill('SIGTERM');
   expect(await one.exited).toBe(0);
   expect(await readdir(temporary)).toHaveLength(1);
