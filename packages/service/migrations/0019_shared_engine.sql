@@ -128,3 +128,7 @@ create table engine_requests (
   created_at bigint not null
 );
 create index engine_requests_open on engine_requests (pipeline_id) where response is null;
+
+-- Version of the pipeline that declared the consumers last. Processes that share pipelines ignore an
+-- earlier one.
+alter table jetstream_streams add column version bigint not null default 0;

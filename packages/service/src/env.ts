@@ -309,10 +309,6 @@ const Environment = WithSignIn.refine(
     path: ['DATABASE_URL'],
     error: 'set together with ENGINE=shared: the processes share the pipelines of one PostgreSQL',
   })
-  .refine((env) => env.ENGINE !== 'shared' || env.NATS_URL === undefined, {
-    path: ['NATS_URL'],
-    error: 'left out with ENGINE=shared, which keeps the buffers in PostgreSQL',
-  })
   .refine((env) => (env.NATS_TLS_KEY === undefined) === (env.NATS_TLS_CERT === undefined), {
     path: ['NATS_TLS_CERT'],
     error: 'set together with NATS_TLS_KEY: files in PEM',

@@ -112,7 +112,7 @@ async function start(env: WorkerEnv, core: Core, log: Logger): Promise<RunningWo
   metrics.watchPipelines(engine);
   const readiness = createReadiness([
     ...databaseChecks(core.store, core.vault, core.schemaVersion),
-    ...engineChecks(engine),
+    ...engineChecks(engine, env.NATS_URL === undefined ? undefined : 'nats'),
   ]);
   const app = new OpenAPIHono();
   const { METRICS_TOKEN: metricsToken } = env;

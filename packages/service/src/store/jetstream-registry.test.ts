@@ -1,9 +1,10 @@
 import type { ConsumerPosition } from '@connector-frame/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eachDatabase } from '../../../../test/support/databases.js';
+import { eachDatabase, postgresql } from '../../../../test/support/databases.js';
 import type { Database } from './database.js';
 import { createEngineLeases } from './engine-leases.js';
-import { createJetStreamRegistry } from './jetstream-registry.js';
+import { createEngineMembers } from './engine-members.js';
+import { createJetStreamRegistry, createSharedJetStreamRegistry } from './jetstream-registry.js';
 
 const at = (number: number): ConsumerPosition => ({
   number,
@@ -73,5 +74,72 @@ describe.each(eachDatabase())('the registry of streams on $name', (databases) =>
     await expect(one.remove('fenced')).rejects.toMatchObject({ code: 'fenced' });
     expect(lost).toBe(3);
     expect(await one.read('fenced')).toEqual({ shard: 0, consumers: [{ name: 'a' }] });
+  });
+});
+
+describe('the registry of processes that share pipelines', () => {
+  const databases = postgresql();
+  let database: Database;
+  const leases = new Map([
+    ['one', new Map<string, number>()],
+    ['two', new Map<string, number>()],
+  ]);
+  const registryOf = (memberId: string) =>
+    createSharedJetStreamRegistry(database.queries, { memberId, leaseOf: (id) => leases.get(memberId)?.get(id) });
+  const hold = async (memberId: string, pipelineId: string, token: number): Promise<void> => {
+    leases.get(memberId)?.set(pipelineId, token);
+    await database.pool?.query(
+      `insert into engine_leases (pipeline_id, member_id, token) values ($2, $1, $3)
+       on conflict (pipeline_id) do update set member_id = excluded.member_id, token = excluded.token`,
+      [memberId, pipelineId, token],
+    );
+  };
+  beforeAll(async () => {
+    database = await databases.open();
+    if (!database.pool) throw new Error('This is not PostgreSQL.');
+    const members = createEngineMembers(database.pool);
+    for (const id of ['one', 'two']) await members.renew(id, 60_000, false);
+  });
+  afterAll(async () => {
+    await database.close();
+    await databases.close();
+  });
+
+  it('advances positions for the holder of the lease only, and those of other pipelines in the same statement', async () => {
+    const [one, two] = [registryOf('one'), registryOf('two')];
+    await hold('one', 'p', 1);
+    await hold('one', 'q', 1);
+    for (const name of ['p.in', 'q.in']) await two.declare(name, 0, [{ name: 'a' }], 1);
+    await one.savePosition('p.in', 'a', at(1));
+    await expect(two.savePosition('p.in', 'a', at(9))).rejects.toMatchObject({ code: 'fenced' });
+    // `one` was paused, and does not know it yet.
+    await hold('two', 'p', 2);
+    const [lost, kept] = await Promise.allSettled([
+      one.savePosition('p.in', 'a', at(5)),
+      one.savePosition('q.in', 'a', at(5)),
+    ]);
+    expect([lost.status, kept.status]).toEqual(['rejected', 'fulfilled']);
+    await two.savePosition('p.in', 'a', at(3));
+    // An earlier position is no loss of the lease.
+    await two.savePosition('p.in', 'a', at(2));
+    expect((await one.read('p.in'))?.consumers).toEqual([{ name: 'a', position: at(3) }]);
+    expect((await one.read('q.in'))?.consumers).toEqual([{ name: 'a', position: at(5) }]);
+  });
+
+  it('keeps the consumers of the latest version, and where the first process has placed them', async () => {
+    const [one, two] = [registryOf('one'), registryOf('two')];
+    await one.declare('v.in', 2, [{ name: 'a' }, { name: 'b' }], 7);
+    expect(await two.declare('v.in', 3, [{ name: 'a' }], 6)).toEqual({
+      shard: 2,
+      consumers: [{ name: 'a' }, { name: 'b' }],
+    });
+    const starts = await Promise.all([one.place('v.in', 'b', at(4)), two.place('v.in', 'b', at(8))]);
+    expect(new Set(starts.map(({ number }) => number)).size).toBe(1);
+    expect((await two.declare('v.in', 0, [{ name: 'b' }], 7)).consumers).toEqual([{ name: 'b', position: starts[0] }]);
+  });
+
+  it('rejects the declarations of a member that has expired', async () => {
+    await database.pool?.query(`update engine_members set expires_at = 0 where id = 'two'`);
+    await expect(registryOf('two').declare('late.in', 0, [], 1)).rejects.toMatchObject({ code: 'fenced' });
   });
 });

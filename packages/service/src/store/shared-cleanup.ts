@@ -17,6 +17,14 @@ export async function removeOrphans(pool: Pool): Promise<void> {
   );
 }
 
+/** Returns the streams in JetStream of pipelines that were removed. */
+export async function orphanedStreams(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select s.name from jetstream_streams s where ${gone("split_part(s.name, '.', 1)")}`,
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** Hands counts to the process that runs their pipeline. */
 export interface SharedCounts {
   add(counts: readonly { pipelineId: string; counts: string }[]): Promise<void>;

@@ -913,6 +913,7 @@ export const jetstreamStreams = pgTable('jetstream_streams', {
   shard: integer('shard').notNull(),
   consumers: jsonb('consumers').$type<readonly ConsumerOptions[]>().notNull(),
   lost: jsonb('lost').$type<DataRecord>(),
+  version: bigint('version', { mode: 'number' }).notNull().default(0),
 });
 
 export const jetstreamPositions = pgTable(

@@ -30,6 +30,11 @@ export interface JetStreamBusOptions {
   shards?: number;
   /** Replicas of each JetStream stream. Default: three in a cluster, otherwise one. */
   replicas?: number | undefined;
+  /**
+   * Another process may read a consumer after this one, and declare consumers: positions are read again
+   * before each read and before messages are deleted. Default `false`.
+   */
+  isShared?: boolean;
   /** Maximum backlog of each consumer of a stream in bytes. Default 256 MiB. */
   maxBytes?: number;
   /** Maximum backlog of a consumer with the policy `spill` in bytes. Default 4 GiB. */
@@ -73,6 +78,7 @@ export async function createJetStreamBus(options: JetStreamBusOptions): Promise<
       shards,
       registry: options.registry,
       storage: new StorageState(),
+      isShared: options.isShared ?? false,
       cacheBudget: { bytes: 0, maxBytes: CACHE_BYTES },
       maxBytes: options.maxBytes ?? 256 * MIB,
       maxSpillBytes: options.maxSpillBytes ?? 4096 * MIB,
@@ -99,14 +105,15 @@ export class JetStreamBus implements Bus {
     options.shards.onMessage((subject, seq, meta) => this.#bySubject.get(subject)?.seen(seq, meta));
   }
 
-  async declare(name: string, given: readonly (string | ConsumerOptions)[]): Promise<void> {
+  /** @param version see `StreamRegistry.declare` */
+  async declare(name: string, given: readonly (string | ConsumerOptions)[], version?: number): Promise<void> {
     const consumers = given.map((each) => (typeof each === 'string' ? { name: each } : each));
     for (const each of [name, ...consumers.map((consumer) => consumer.name)]) checkName(each);
     this.#assertOpen();
     const { registry, shards } = this.#options;
     let registered;
     try {
-      registered = await registry.declare(name, shards.shardOf(name), consumers);
+      registered = await registry.declare(name, shards.shardOf(name), consumers, version);
     } catch (error) {
       throw new BusError('storage', `Stream ${name} could not be declared.`, { cause: error });
     }
@@ -119,6 +126,19 @@ export class JetStreamBus implements Bus {
       stream = await this.#opened(name, open);
     }
     stream.setConsumers(registered);
+  }
+
+  /** Returns this bus for a version of a pipeline. */
+  at(version: number): Bus {
+    return {
+      declare: (name, consumers) => this.declare(name, consumers, version),
+      publish: (name, batch, options) => this.publish(name, batch, options),
+      consume: (name, consumer, signal) => this.consume(name, consumer, signal),
+      stats: (name) => this.stats(name),
+      oldestAt: (name, consumer) => this.oldestAt(name, consumer),
+      remove: (name) => this.remove(name),
+      close: () => this.close(),
+    };
   }
 
   async publish(name: string, batch: Batch, options: PublishOptions = {}): Promise<Published> {
@@ -157,7 +177,11 @@ export class JetStreamBus implements Bus {
     await stream?.close();
     try {
       const registered = await registry.read(name);
-      if (!registered) return;
+      if (!registered) {
+        // Another process has removed it; this one may have published since.
+        if (stream) await shards.purge(stream.shard, stream.subject);
+        return;
+      }
       await shards.purge(await shards.get(registered.shard), shards.subjectOf(registered.shard, name));
       await registry.remove(name);
     } catch (error) {

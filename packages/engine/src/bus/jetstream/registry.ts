@@ -36,9 +36,18 @@ export interface StreamRegistry {
    * Creates a stream or replaces its list of consumers. Removes the positions of consumers that are
    * not listed.
    * @param shard used if the stream is new
+   * @param version of the pipeline. If several processes declare the stream, the list of an earlier one is
+   *   ignored
    */
-  declare(stream: string, shard: number, consumers: readonly ConsumerOptions[]): Promise<RegisteredStream>;
+  declare(
+    stream: string,
+    shard: number,
+    consumers: readonly ConsumerOptions[],
+    version?: number,
+  ): Promise<RegisteredStream>;
   read(stream: string): Promise<RegisteredStream | undefined>;
+  /** Stores where a new consumer starts, unless another process has. Returns the start that is stored. */
+  place(stream: string, consumer: string, start: ConsumerPosition): Promise<ConsumerPosition>;
   /**
    * Stores a position unless a later one is stored.
    * @throws FencedError when another process has taken over the stream
@@ -74,6 +83,14 @@ export function createMemoryRegistry(streams = new Map<string, RegisteredStream>
       return Promise.resolve(stream);
     },
     read: (name) => Promise.resolve(streams.get(name)),
+    place(name, consumer, start) {
+      const stream = streams.get(name);
+      const placed = stream?.consumers.find((each) => each.name === consumer)?.position;
+      if (!stream || placed) return Promise.resolve(placed ?? start);
+      const consumers = stream.consumers.map((each) => (each.name === consumer ? { ...each, position: start } : each));
+      streams.set(name, { ...stream, consumers });
+      return Promise.resolve(start);
+    },
     savePosition(name, consumer, position) {
       const stream = streams.get(name);
       if (!stream) return Promise.resolve();

@@ -13,6 +13,12 @@ export interface StreamTrimmerOptions {
   consumers: () => readonly StreamConsumer[];
   /** Stores the ids of recent batches, so that the messages that hold them can be deleted. */
   storeCheckpoint: () => Promise<void>;
+  /**
+   * Reads the consumers that other processes have declared, and their positions. Absent: there are none.
+   * Rejects if that is not possible: then nothing is deleted.
+   * @param maxAgeMs what was read in this time is used
+   */
+  refresh: ((maxAgeMs: number) => Promise<void>) | undefined;
   purgeBytes: number;
   idleMs: number;
 }
@@ -23,6 +29,9 @@ interface PartlyDropped {
   readonly last: number;
   readonly droppedFor: ReadonlySet<string>;
 }
+
+/** Milliseconds between reads of the consumers while single messages are deleted. */
+const REFRESH_MS = 1_000;
 
 /**
  * Deletes the messages of a stream that no consumer needs: those below the slowest stored position,
@@ -103,7 +112,8 @@ export class StreamTrimmer {
 
   /** Keeps only the ids of recent batches if everything is acknowledged. */
   async #tidy(): Promise<void> {
-    const { log, consumers, storeCheckpoint } = this.#options;
+    const { log, consumers, storeCheckpoint, refresh } = this.#options;
+    await refresh?.(0);
     const isDone = (): boolean =>
       consumers().length > 0 && consumers().every((each) => each.isSaved && each.waiting(log.tail).batches === 0);
     if (!isDone() || log.tail.seq === 0) return;
@@ -121,16 +131,16 @@ export class StreamTrimmer {
   }
 
   async #purge(): Promise<void> {
-    const { shards, shard, subject, log, storage, consumers, storeCheckpoint } = this.#options;
-    const { tail, checkpoint } = log;
+    const { shards, shard, subject, log, storage, consumers, storeCheckpoint, refresh } = this.#options;
+    const { checkpoint } = log;
     const { isFull } = storage;
-    const needed = consumers().map((each) => {
-      if (each.isSaved && each.waiting(tail).batches === 0) return tail.seq;
-      return each.saved.epoch === shard.epoch ? each.saved.seq : 0;
-    });
+    // A consumer that is declared after the positions were stored starts behind them.
+    const passed = this.#passed();
+    if (passed === Infinity) return;
+    await refresh?.(0);
     // The ids of the batches behind the checkpoint are in their messages. Without space, another
     // checkpoint can only be stored after messages are deleted.
-    const below = Math.min(...needed, isFull ? Infinity : checkpoint.seq);
+    const below = Math.min(passed, this.#passed(), isFull ? Infinity : checkpoint.seq);
     if (consumers().length === 0 || below <= 1) return;
     const read = [...this.#read].filter((seq) => seq < below);
     for (const seq of read) this.#read.delete(seq);
@@ -139,7 +149,19 @@ export class StreamTrimmer {
     if (isFull) await storeCheckpoint();
   }
 
+  /** Returns the sequence below which no known consumer needs a message. */
+  #passed(): number {
+    const { shard, log, consumers } = this.#options;
+    const { tail } = log;
+    const needed = consumers().map((each) => {
+      if (each.isSaved && each.waiting(tail).batches === 0) return tail.seq;
+      return each.saved.epoch === shard.epoch ? each.saved.seq : 0;
+    });
+    return Math.min(...needed);
+  }
+
   async #deleteDropped(): Promise<void> {
+    await this.#options.refresh?.(REFRESH_MS);
     const consumers = this.#options.consumers();
     const unneeded: number[] = [];
     const { checkpoint } = this.#options.log;

@@ -19,6 +19,8 @@ export interface StreamOptions extends BudgetLimits {
   shards: Shards;
   registry: StreamRegistry;
   storage: StorageState;
+  /** Other processes may read and declare consumers, too. */
+  isShared: boolean;
   cacheBudget: CacheBudget;
   /** Acknowledged bytes of a stream that are kept until they are deleted together. */
   purgeBytes: number;
@@ -70,7 +72,7 @@ export class JetStreamStream {
     this.#options = options;
     this.#cache = new MessageCache(options.cacheBudget);
     this.#quota = new ByteQuota((bytes, reserved) => this.#fits(bytes, reserved));
-    const { shards, registry, storage, purgeBytes, idleMs } = options;
+    const { shards, registry, storage, isShared, purgeBytes, idleMs } = options;
     this.#log = new StreamLog({
       shards,
       shard,
@@ -91,6 +93,7 @@ export class JetStreamStream {
       storage,
       consumers: () => [...this.#consumers.values()],
       storeCheckpoint: () => this.#writer.requestCheckpoint(),
+      refresh: isShared ? (maxAgeMs) => this.#readNow(maxAgeMs) : undefined,
       purgeBytes,
       idleMs,
     });
@@ -116,6 +119,10 @@ export class JetStreamStream {
   ): Promise<JetStreamStream> {
     const { shards } = options;
     return new JetStreamStream(name, await shards.get(number), shards.subjectOf(number, name), options);
+  }
+
+  get shard(): Shard {
+    return this.#shard;
   }
 
   get subject(): string {
@@ -170,6 +177,7 @@ export class JetStreamStream {
   }
 
   async *consume(name: string, signal: AbortSignal): AsyncGenerator<Delivery, void, void> {
+    if (this.#options.isShared) await this.#connected(() => this.#readNow());
     this.#consumer(name);
     await this.#connected(() => this.#open());
     const consumer = this.#consumer(name);
@@ -286,8 +294,7 @@ export class JetStreamStream {
       const { batches, records, bytes } = this.#log.tail.drops[name] ?? NO_DROPS;
       const position = { ...start, dropped: { batches, records, bytes } };
       // Stored first: after a restart, it must not look like a consumer that is new then.
-      await this.#options.registry.savePosition(this.name, name, position);
-      consumer.place(position);
+      consumer.place(await this.#options.registry.place(this.name, name, position));
       this.#unplaced.delete(name);
     }
   }
@@ -398,13 +405,18 @@ export class JetStreamStream {
       .finally(() => (this.#reading = undefined)));
   }
 
-  async #readNow(): Promise<void> {
+  /** @throws BusError if the stream was removed, and errors of the registry */
+  async #readNow(maxAgeMs = 0): Promise<void> {
+    if (performance.now() - this.#readAt < maxAgeMs) return;
     this.#readAt = performance.now();
     const declarations = this.#declarations;
     const registered = await this.#options.registry.read(this.name);
-    // A declaration in the meantime is later than what was read.
-    if (this.#closed || !registered || declarations !== this.#declarations) return;
-    this.setConsumers(registered);
+    this.#assertOpen();
+    if (!registered) throw new BusError('unknown_stream', `Stream ${this.name} was removed.`);
+    // A declaration in the meantime is later than what was read, but positions only increase.
+    if (declarations === this.#declarations) this.setConsumers(registered);
+    else
+      for (const { name, position } of registered.consumers) if (position) this.#consumers.get(name)?.adopt(position);
     await this.#open();
     this.#quota.admitWaiters();
   }
@@ -426,6 +438,8 @@ export class JetStreamStream {
   #fenced(name: string): void {
     this.#consumers.delete(name);
     this.#waiters.wakeAll();
+    // This process still publishes, within the budgets of all consumers.
+    if (this.#options.isShared) this.#readNow().catch(() => undefined);
   }
 
   #reportLost(range: RecordRange): void {

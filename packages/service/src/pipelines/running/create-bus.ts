@@ -5,7 +5,9 @@ import {
   type DiskState,
   type EmbeddedBusOptions,
   type NatsSettings,
+  type StreamRegistry,
 } from '@connector-frame/engine';
+import type { JetStreamBus } from '@connector-frame/engine/jetstream';
 import type { Logger } from 'pino';
 import { isErrno } from '../../is-errno.js';
 import type { Queries } from '../../store/database.js';
@@ -78,37 +80,66 @@ function createInFiles({ folder, limits, log }: BusOptions): EngineBus {
 
 async function createInJetStream(options: BusOptions, nats: NatsBuffers): Promise<EngineBus> {
   const { folder, queries, fence, owner, limits, log } = options;
+  const { minFreeBytes: _, ...budgets } = limits;
+  const registry = createJetStreamRegistry(queries, fence);
+  const { bus, check, logChanges } = await openJetStream({ registry, owner, limits: budgets, nats, log });
+  return {
+    bus,
+    names: () => bus.list(),
+    check: () => Promise.resolve(check()),
+    logChanges: () => Promise.resolve(logChanges()),
+    async migrate() {
+      const names = await namesIn(folder);
+      if (names.length > 0) await moveBuffers({ folder, names, to: bus, target: 'JetStream', log });
+    },
+  };
+}
+
+export interface JetStreamOptions extends Pick<BusOptions, 'owner' | 'log'> {
+  registry: StreamRegistry;
+  limits: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes'>;
+  nats: NatsBuffers;
+  /** Whether other processes may read the same streams. */
+  isShared?: boolean;
+}
+
+/** The bus in JetStream, with what operators should know of it. */
+export interface OpenJetStream {
+  readonly bus: JetStreamBus;
+  /** Returns `ok`, or in a few words what is wrong. */
+  check: () => string;
+  /** Logs when the storage has become full or failing, or has recovered. */
+  logChanges: () => void;
+}
+
+/** Opens the bus in JetStream. */
+export async function openJetStream(options: JetStreamOptions): Promise<OpenJetStream> {
+  const { registry, owner, limits, nats, log, isShared = false } = options;
   const { prefix, shards, replicas, ...settings } = nats;
   // Loads the client of NATS only where it is used.
   const { createJetStreamBus } = await import('@connector-frame/engine/jetstream');
-  const { minFreeBytes: _, ...budgets } = limits;
   const bus = await createJetStreamBus({
     nats: settings,
-    registry: createJetStreamRegistry(queries, fence),
+    registry,
     owner,
     prefix,
     shards,
     replicas,
-    ...budgets,
+    isShared,
+    ...limits,
     onWarning: (message) => log.warn(message),
     onLost: (stream, records) => log.error({ stream, records }, 'buffered records are missing in JetStream'),
   });
   let status = 'ok';
   return {
     bus,
-    names: () => bus.list(),
-    check: () => Promise.resolve(bus.check()),
+    check: () => bus.check(),
     logChanges() {
       const now = bus.check();
-      if (now === status) return Promise.resolve();
+      if (now === status) return;
       status = now;
       if (status === 'ok') log.info('JetStream has recovered; accepting records');
       else log.error({ jetstream: status }, 'JetStream cannot store records; rejecting new ones');
-      return Promise.resolve();
-    },
-    async migrate() {
-      const names = await namesIn(folder);
-      if (names.length > 0) await moveBuffers({ folder, names, to: bus, target: 'JetStream', log });
     },
   };
 }

@@ -2,11 +2,14 @@ import type { Bus, LetterStorage } from '@connector-frame/engine';
 import type { Logger } from 'pino';
 import type { SharedLeftovers } from '../../store/shared-leftovers.js';
 
-export interface TakeSharedOptions {
+export interface TakeBuffersOptions {
   leftovers: SharedLeftovers;
   bus: Bus;
-  lettersOf: (pipelineId: string) => LetterStorage;
   log: Logger;
+}
+
+export interface TakeSharedOptions extends TakeBuffersOptions {
+  lettersOf: (pipelineId: string) => LetterStorage;
 }
 
 /** Batches and letters per page. */
@@ -15,10 +18,20 @@ const LETTERS = 100;
 
 /**
  * Takes over the buffers and dead letters that engines with `ENGINE=shared` have left in the database,
- * before pipelines start. Consumers that were ahead of the slowest one receive some batches again, with
- * the same ids. A stream whose batches do not all fit is continued at the next start.
+ * before pipelines start.
  */
-export async function takeShared({ leftovers, bus, lettersOf, log }: TakeSharedOptions): Promise<void> {
+export async function takeShared(options: TakeSharedOptions): Promise<void> {
+  const batches = await takeBuffers(options);
+  const letters = await takeLetters(options);
+  if (batches > 0 || letters > 0) options.log.info({ batches, letters }, 'shared buffers and dead letters taken over');
+}
+
+/**
+ * Takes over the buffers. Consumers that were ahead of the slowest one receive some batches again, with
+ * the same ids. A stream whose batches do not all fit is continued at the next start. Returns the
+ * number of batches.
+ */
+export async function takeBuffers({ leftovers, bus, log }: TakeBuffersOptions): Promise<number> {
   let batches = 0;
   for (const { id, name, consumers } of await leftovers.streams()) {
     // The pipeline sets the budgets when it starts. Until then, the largest ones apply.
@@ -30,6 +43,10 @@ export async function takeShared({ leftovers, bus, lettersOf, log }: TakeSharedO
     batches += moved;
     if (!isComplete) log.error({ stream: name }, 'shared buffer does not fit; the next start continues');
   }
+  return batches;
+}
+
+async function takeLetters({ leftovers, lettersOf }: TakeSharedOptions): Promise<number> {
   let letters = 0;
   for (const node of await leftovers.letterNodes()) {
     const to = await lettersOf(node.pipelineId).open(node.nodeId);
@@ -43,7 +60,7 @@ export async function takeShared({ leftovers, bus, lettersOf, log }: TakeSharedO
     }
     await leftovers.removeLetters(node);
   }
-  if (batches > 0 || letters > 0) log.info({ batches, letters }, 'shared buffers and dead letters taken over');
+  return letters;
 }
 
 async function takeStream(

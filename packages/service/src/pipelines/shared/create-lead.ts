@@ -26,6 +26,8 @@ export interface LeadParts {
   supervisor: Supervisor;
   logs: SharedLogs;
   requests: Requests;
+  /** Removes the buffers of pipelines that were removed. */
+  tidyBuffers: () => Promise<void>;
   signals: EventSignals;
   usageWriter: UsageWriter;
   usageDays: number;
@@ -49,7 +51,8 @@ const MINUTE = 60_000;
 const REMINDER = 4 * 60 * MINUTE;
 
 export function createLead(parts: LeadParts): Lead {
-  const { options, pool, tables, durable, supervisor, logs, requests, signals, usageWriter, usageDays } = parts;
+  const { options, pool, tables, durable, supervisor, logs, requests, tidyBuffers, signals, usageWriter, usageDays } =
+    parts;
   const { database, log, clock = systemClock, usageWebhook, egress } = options;
   let alerts: AlertEvaluator | undefined;
 
@@ -108,6 +111,7 @@ export function createLead(parts: LeadParts): Lead {
       await logs.tidy();
       await requests.tidy();
       await removeOrphans(pool);
+      await tidyBuffers();
     }
     const loops = [
       repeat(() => LOGS, compareLogs, 'could not read the logs of pipelines; retrying'),

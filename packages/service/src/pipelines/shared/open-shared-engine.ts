@@ -9,12 +9,11 @@ import { createOAuthClients } from '../../oauth/clients.js';
 import { createTokenRefresher } from '../../oauth/granted-tokens.js';
 import { createSecretExchanges } from '../../secrets/secret-exchanges.js';
 import { createAlertWriter } from '../../store/alert-writer.js';
-import { PostgresBus } from '../../store/bus/postgres-bus.js';
 import { reservedPool } from '../../store/database.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createEngineLeases, SHARED } from '../../store/engine-leases.js';
 import { createEngineMembers, MEMBER_TTL } from '../../store/engine-members.js';
-import { createEngineState } from '../../store/engine-state.js';
+import { createEngineState, type EngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
 import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS } from '../../store/key-values.js';
 import { locksOf } from '../../store/locks.js';
@@ -43,6 +42,7 @@ import type { RunningTools } from '../running/running-pipeline.js';
 import { Supervisor } from '../running/supervisor.js';
 import { Assignments } from './assignments.js';
 import { createLead } from './create-lead.js';
+import { createSharedBus } from './create-shared-bus.js';
 import { Leader } from './leader.js';
 import { merge } from './merge.js';
 import { createReports } from './reports.js';
@@ -58,6 +58,7 @@ const USAGE_FLUSH = 5_000;
 const QUOTA_CHECK = 1_000;
 const QUOTA_LOAD = 2_000;
 const LOAD_RETRY = 5_000;
+const STORAGE = 1_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
 
@@ -85,6 +86,7 @@ export async function openSharedEngine(
     clock = systemClock,
     limits,
     buffers,
+    nats,
     labeledPipelines = 200,
     metricsDays = 90,
     lookupFolder,
@@ -106,12 +108,14 @@ export async function openSharedEngine(
   const reserved = reservedPool(pool);
   const members = createEngineMembers(reserved);
   let memberId: string;
+  let owner: string;
   try {
-    memberId = (await identify(folder, durable)).holder;
+    ({ holder: memberId, database: owner } = await identify(folder, durable));
     if (!(await members.renew(memberId, MEMBER_TTL, true)))
       throw new EngineInUseError(
         `Another process runs the pipelines of this database by itself: ${(await leases.current())?.holder ?? 'it has just ended'}. Stop it first, or set ENGINE=shared there as well.`,
       );
+    await agreeOnBuffers(durable, nats ? 'JetStream' : 'PostgreSQL', await leases.memberBeside(memberId));
   } catch (error) {
     await reserved.end();
     await lock.release();
@@ -133,16 +137,23 @@ export async function openSharedEngine(
   notifications.on(MEMBERS, (from) => {
     if (from !== memberId) assignments.wake();
   });
-  const bus = new PostgresBus({
+  const buffered = await createSharedBus({
     pool,
+    queries: database.queries,
     notifications,
+    memberId,
+    assignments,
+    owner,
+    nats,
+    log,
     ...buffers,
-    fenceOf(stream) {
-      const pipelineId = stream.slice(0, stream.indexOf('.'));
-      const token = assignments.tokenOf(pipelineId);
-      return token === undefined ? undefined : { pipelineId, token };
-    },
+  }).catch(async (error: unknown) => {
+    await members.leave(memberId).catch(() => undefined);
+    await reserved.end();
+    await lock.release();
+    throw error;
   });
+  const { bus } = buffered;
   const coordinator = createSharedCoordinator({ memberId, assignments, members, durable, clock });
   const logs = new SharedLogs({
     pool,
@@ -213,7 +224,7 @@ export async function openSharedEngine(
     suspensionOf: (organizationId: string) => quotas.suspensionOf(organizationId),
     limits: () => ({ ...idleLimits(), ...limits }),
     shared: {
-      busAt: (version) => bus.at(version),
+      busAt: (version) => buffered.at(version),
       lettersOf,
     },
   };
@@ -248,6 +259,7 @@ export async function openSharedEngine(
     supervisor,
     logs,
     requests,
+    tidyBuffers: () => buffered.tidy(),
     signals,
     usageWriter,
     usageDays,
@@ -275,7 +287,8 @@ export async function openSharedEngine(
   async function takeFolder(): Promise<void> {
     const streams = join(folder, 'streams');
     const names = await namesIn(streams);
-    if (names.length > 0) await moveBuffers({ folder: streams, names, to: bus, target: 'PostgreSQL', log });
+    if (names.length > 0) await moveBuffers({ folder: streams, names, to: bus, target: buffered.target, log });
+    await buffered.migrate();
     await moveLetters({
       folder: pipelineFolder,
       pipelineIds: await namesIn(pipelineFolder),
@@ -371,6 +384,11 @@ export async function openSharedEngine(
       () => quotas.load(),
       'could not read quotas; retrying',
     ),
+    repeat(
+      () => STORAGE,
+      () => buffered.logChanges(),
+      'could not check the storage of the buffers; retrying',
+    ),
     listenForChanges(
       database,
       (id) => {
@@ -410,8 +428,7 @@ export async function openSharedEngine(
   const isElsewhere = (id: string): boolean => supervisor.runningOf(id)?.isHeld === false;
   return {
     started,
-    // The database, which has a check of its own, has the buffers.
-    checkBuffers: () => Promise.resolve('ok'),
+    checkBuffers: () => Promise.resolve(buffered.check()),
     check: () => (assignments.unconfirmedMs() < MEMBER_TTL ? 'ok' : 'could not renew its membership'),
     collectMetrics: () => recorder.collect(supervisor.running()),
     async measureNodes() {
@@ -450,3 +467,20 @@ export async function openSharedEngine(
 }
 
 async function* none(): AsyncGenerator<never, void, void> {}
+
+/** Row with where the members of a shared engine have their buffers. */
+const BUFFERS_KEY = 'meta:buffers/';
+
+/**
+ * Notes where this process has its buffers.
+ * @param other another member, if there is one: it would not find the records of this process
+ * @throws EngineInUseError if it has them elsewhere
+ */
+async function agreeOnBuffers(state: EngineState, where: string, other: string | undefined): Promise<void> {
+  const stored = await state.get(BUFFERS_KEY);
+  if (stored?.value === where) return;
+  if (!(stored && other !== undefined) && (await state.compareAndSet(BUFFERS_KEY, stored?.version ?? 0, where))) return;
+  throw new EngineInUseError(
+    `Other processes of the shared engine have their buffers elsewhere, for example ${other ?? 'one that has just started'}. Set the same NATS_URL on all of them, and stop all before you change it.`,
+  );
+}

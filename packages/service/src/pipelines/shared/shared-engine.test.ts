@@ -7,7 +7,9 @@ import { clientOf } from '../../../../../test/support/alert-world.js';
 import { connect, postgresql } from '../../../../../test/support/databases.js';
 import { readLogs } from '../../../../../test/support/log-reader.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
+import { startJetStream } from '../../../../../test/support/brokers/jetstream.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
+import type { NatsBuffers } from '../running/create-bus.js';
 
 /** Services of one PostgreSQL that run its pipelines together. */
 
@@ -31,7 +33,9 @@ async function openWorld() {
       if (!pool) throw new Error('This is not PostgreSQL.');
       return pool;
     },
-    async start(run: { clock?: Clock; folder?: string; isShared?: boolean } = {}): Promise<TestService> {
+    async start(
+      run: { clock?: Clock; folder?: string; isShared?: boolean; nats?: NatsBuffers } = {},
+    ): Promise<TestService> {
       const service = await createTestService({
         database: connect(connectionString),
         ...(first && { master: first.master }),
@@ -195,4 +199,33 @@ it('take over the buffers and dead letters of an engine of its own, and it those
   expect((await world.pool().query('select from bus_batches')).rowCount).toBe(0);
   await client(again).must('PATCH', `/v2/~/pipelines/${paused.pipeline}`, { enabled: true });
   await until(client(again), paused.pipeline, { egress: { records: 3 }, waiting: 0 });
+});
+
+it('share buffers in JetStream: each accepts records, and one continues where the other ended', async () => {
+  const server = await startJetStream();
+  onTestFinished(() => server.close());
+  const nats = { url: server.url, prefix: 'test', shards: 2 };
+  const world = await openWorld();
+  // Left from before NATS was configured.
+  const before = await world.start();
+  const acme = await before.tenant('Northwind');
+  const { pipeline, input } = await clientOf({ service: before }, acme).build({ type: 'dev-null' });
+  await clientOf({ service: before }, acme).must('PATCH', `/v2/~/pipelines/${pipeline}`, { enabled: false });
+  await expect.poll(() => append(before, input, 0)).toMatchObject({ stored: true });
+  await before.engine?.close();
+
+  const [one, two] = [await world.start({ nats }), await world.start({ nats })];
+  await expect(world.start()).rejects.toThrow('Set the same NATS_URL');
+  const [here, there] = [clientOf({ service: one }, acme), clientOf({ service: two }, acme)];
+  for (const n of [1, 2]) for (const service of [one, two]) await append(service, input, n);
+  await expect.poll(() => runningIn(one) + runningIn(two), { timeout: 20_000 }).toBe(1);
+  for (const client of [here, there]) await until(client, pipeline, { status: 'Disabled', waiting: 5 });
+  await there.must('PATCH', `/v2/~/pipelines/${pipeline}`, { enabled: true });
+  for (const client of [here, there]) await until(client, pipeline, { egress: { records: 5 }, waiting: 0 });
+  const [owner, other] = runningIn(one) === 1 ? [one, two] : [two, one];
+  await owner.engine?.close();
+  await expect.poll(() => append(other, input, 3)).toMatchObject({ stored: true });
+  // Exactly one more: nothing is delivered again.
+  await until(clientOf({ service: other }, acme), pipeline, { status: 'Running', egress: { records: 6 }, waiting: 0 });
+  expect((await world.pool().query('select from bus_batches')).rowCount).toBe(0);
 });

@@ -3,10 +3,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { startJetStream } from '../../../../../test/support/brokers/jetstream.js';
 import { newDataFolder } from '../../../../../test/support/data-folder.js';
 import { postgresql } from '../../../../../test/support/databases.js';
 import { writeForm } from '../../../../../test/support/form-assets.js';
-import { longOr } from '../../../../../test/support/long.js';
+import { long, longOr } from '../../../../../test/support/long.js';
 import { API_KEY, operatorsEnvironment } from '../../../../../test/support/operator.js';
 import { connectClient, type ServiceClient } from '../../../../../test/support/service-client.js';
 import { buildService, mustStart, type ServiceProcess } from '../../../../../test/support/service-process.js';
@@ -33,12 +34,15 @@ async function someFolder(): Promise<string> {
 }
 
 /** Environments of processes that share a database and the folder of file outputs. */
-async function sharedEnvironment(): Promise<{ files: string; of: () => Promise<Record<string, string>> }> {
+async function sharedEnvironment(
+  natsUrl?: string,
+): Promise<{ files: string; of: () => Promise<Record<string, string>> }> {
   const files = await someFolder();
   const shared = {
     DATABASE_URL: await databases.url(),
     MASTER_KEY: randomBytes(32).toString('base64url'),
     ENGINE: 'shared',
+    ...(natsUrl !== undefined && { NATS_URL: natsUrl }),
     FILE_OUTPUT_DIR: files,
     EGRESS_ALLOW: '127.0.0.1/32',
     RATE_LIMIT_KEY: 'off',
@@ -65,76 +69,83 @@ async function runningIn(service: ServiceProcess): Promise<number> {
 
 const KILLS = longOr(30, 1);
 
-it(`loses nothing acknowledged in ${KILLS} kill${KILLS > 1 ? 's' : ''} under load, and keeps the order`, async () => {
-  const { files, of } = await sharedEnvironment();
-  const receiver = await startReceiver();
-  onTestFinished(() => receiver.close());
-  const environments = [await of(), await of()];
-  const services = await Promise.all(environments.map(start));
-  const clients = await Promise.all(services.map((service) => connectClient(service, API_KEY)));
-  const [first] = clients;
-  if (!first) throw new Error('No process.');
-  const input = await first.make('inputs', 'monad-http');
-  const settings = { endpoint: `${receiver.origin}/pushed`, method: 'POST', payload_structure: 'array' };
-  const web = await first.build(input, { type: 'http', config: { settings } });
-  const file = await first.build(input, { type: 'file', config: { settings: { file_name: 'pushed.ndjson' } } });
-  const { url, token } = await first.ingestOf(input);
-  const path = new URL(url).pathname;
-  const acknowledged: number[] = [];
-  const over = new AbortController();
-  let next = 0;
+const buffers = ['PostgreSQL', ...(long ? ['JetStream'] : [])];
 
-  /** Sends each group of records in order, through any process, until it is acknowledged. */
-  async function work(): Promise<void> {
-    while (!over.signal.aborted) {
-      const numbers = Array.from({ length: 1 + (next % 20) }, () => next++);
-      const key = randomUUID();
-      for (let attempt = next; ; attempt += 1) {
-        const service = services[attempt % services.length];
-        const response = await fetch(`${service?.url}${path}`, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${token}`,
-            'content-type': 'application/x-ndjson',
-            'idempotency-key': key,
-          },
-          body: numbers.map((n) => JSON.stringify({ n })).join('\n'),
-        }).catch(() => undefined);
-        if (response?.ok) break;
-        await sleep(20);
+it.each(buffers)(
+  `loses nothing acknowledged in ${KILLS} kills with buffers in %s, and keeps the order`,
+  async (where) => {
+    const server = where === 'JetStream' ? await startJetStream() : undefined;
+    onTestFinished(async () => server?.close());
+    const { files, of } = await sharedEnvironment(server?.url);
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.close());
+    const environments = [await of(), await of()];
+    const services = await Promise.all(environments.map(start));
+    const clients = await Promise.all(services.map((service) => connectClient(service, API_KEY)));
+    const [first] = clients;
+    if (!first) throw new Error('No process.');
+    const input = await first.make('inputs', 'monad-http');
+    const settings = { endpoint: `${receiver.origin}/pushed`, method: 'POST', payload_structure: 'array' };
+    const web = await first.build(input, { type: 'http', config: { settings } });
+    const file = await first.build(input, { type: 'file', config: { settings: { file_name: 'pushed.ndjson' } } });
+    const { url, token } = await first.ingestOf(input);
+    const path = new URL(url).pathname;
+    const acknowledged: number[] = [];
+    const over = new AbortController();
+    let next = 0;
+
+    /** Sends each group of records in order, through any process, until it is acknowledged. */
+    async function work(): Promise<void> {
+      while (!over.signal.aborted) {
+        const numbers = Array.from({ length: 1 + (next % 20) }, () => next++);
+        const key = randomUUID();
+        for (let attempt = next; ; attempt += 1) {
+          const service = services[attempt % services.length];
+          const response = await fetch(`${service?.url}${path}`, {
+            method: 'POST',
+            headers: {
+              authorization: `Bearer ${token}`,
+              'content-type': 'application/x-ndjson',
+              'idempotency-key': key,
+            },
+            body: numbers.map((n) => JSON.stringify({ n })).join('\n'),
+          }).catch(() => undefined);
+          if (response?.ok) break;
+          await sleep(20);
+        }
+        acknowledged.push(...numbers);
       }
-      acknowledged.push(...numbers);
     }
-  }
-  const working = work();
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    const before = acknowledged.length;
-    await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 100);
-    const index = kill % 2;
-    services[index]?.kill('SIGKILL');
-    await services[index]?.exited;
-    const [variables, left] = [environments[index], services[1 - index]];
-    if (!variables || !left) throw new Error('There are two.');
-    // Sometimes the other one has to take over before this one is back.
-    if (kill % 2 === 0) await expect.poll(() => runningIn(left), { timeout: 30_000 }).toBe(2);
-    services[index] = await start(variables);
-    clients[index] = await connectClient(services[index], API_KEY);
-  }
-  over.abort();
-  await working;
-  const [client] = clients;
-  if (!client) throw new Error('No process.');
-  for (const { pipeline_id: id } of [web, file]) await until(client, id, { status: 'Running', waiting: 0 }, 30_000);
-  const { counts, repeatedBatches } = receiver.at('/pushed');
-  expect(acknowledged.filter((n) => !counts.has(JSON.stringify({ n })))).toEqual([]);
-  expect(repeatedBatches).toBeLessThanOrEqual(KILLS);
-  const written = await linesIn(files);
-  const firsts = [...new Set(written)];
-  expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
-  expect(acknowledged.filter((n) => !firsts.includes(n))).toEqual([]);
-  for (const service of services) service.kill('SIGTERM');
-  expect(await Promise.all(services.map((service) => service.exited))).toEqual([0, 0]);
-});
+    const working = work();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const before = acknowledged.length;
+      await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 100);
+      const index = kill % 2;
+      services[index]?.kill('SIGKILL');
+      await services[index]?.exited;
+      const [variables, left] = [environments[index], services[1 - index]];
+      if (!variables || !left) throw new Error('There are two.');
+      // Sometimes the other one has to take over before this one is back.
+      if (kill % 2 === 0) await expect.poll(() => runningIn(left), { timeout: 30_000 }).toBe(2);
+      services[index] = await start(variables);
+      clients[index] = await connectClient(services[index], API_KEY);
+    }
+    over.abort();
+    await working;
+    const [client] = clients;
+    if (!client) throw new Error('No process.');
+    for (const { pipeline_id: id } of [web, file]) await until(client, id, { status: 'Running', waiting: 0 }, 30_000);
+    const { counts, repeatedBatches } = receiver.at('/pushed');
+    expect(acknowledged.filter((n) => !counts.has(JSON.stringify({ n })))).toEqual([]);
+    expect(repeatedBatches).toBeLessThanOrEqual(KILLS);
+    const written = await linesIn(files);
+    const firsts = [...new Set(written)];
+    expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+    expect(acknowledged.filter((n) => !firsts.includes(n))).toEqual([]);
+    for (const service of services) service.kill('SIGTERM');
+    expect(await Promise.all(services.map((service) => service.exited))).toEqual([0, 0]);
+  },
+);
 
 async function linesIn(folder: string): Promise<number[]> {
   const numbers: number[] = [];
