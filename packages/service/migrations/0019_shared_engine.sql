@@ -61,6 +61,8 @@ create table engine_members (
   id text collate "C" primary key,
   -- It takes no more pipelines, and hands over those it has.
   is_leaving boolean not null,
+  -- Where it has its buffers: all members must have them at the same place.
+  buffers text,
   expires_at bigint not null
 );
 

@@ -161,7 +161,9 @@ function assemble({ env, core, files, log, listener, egress, aws, engine }: Part
   const buffers = env.NATS_URL === undefined ? 'disk' : 'nats';
   const readiness = createReadiness([
     ...databaseChecks(store, secrets, schemaVersion),
-    ...('running' in engine ? engineChecks(engine.running, env.ENGINE === 'on' || env.NATS_URL !== undefined ? buffers : undefined) : []),
+    ...('running' in engine
+      ? engineChecks(engine.running, env.ENGINE === 'on' || env.NATS_URL !== undefined ? buffers : undefined)
+      : []),
     ...('replica' in engine && database.pool
       ? [{ name: 'engine', required: false, run: () => engine.replica.check() }]
       : []),

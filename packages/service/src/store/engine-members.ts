@@ -36,6 +36,11 @@ export interface EngineMembers {
    * Returns `undefined` while an engine of its own has the engine's lease.
    */
   renew(id: string, ttlMs: number, isLeaving: boolean): Promise<Membership | undefined>;
+  /**
+   * Notes where a member has its buffers. Returns a member that has not expired and has them elsewhere: it
+   * would not find the records of this one.
+   */
+  noteBuffers(id: string, where: string): Promise<string | undefined>;
   /** Acquires up to `limit` leases that are free. */
   acquire(id: string, limit: number): Promise<Assignment[]>;
   /** Releases leases so that they can be acquired immediately. Those that were lost are left as they are. */
@@ -80,6 +85,15 @@ export function createEngineMembers(pool: Pool): EngineMembers {
       const [row] = rows;
       const assigned = (row?.assigned ?? []).map(([pipelineId, token]) => ({ pipelineId, token }));
       return { members: row?.members ?? [], pipelines: Number(row?.pipelines ?? 0), assigned };
+    },
+
+    async noteBuffers(id, where) {
+      await pool.query('update engine_members set buffers = $2 where id = $1', [id, where]);
+      const { rows } = await pool.query<{ id: string }>(
+        `select id from engine_members where buffers <> $1 and expires_at > ${NOW} limit 1`,
+        [where],
+      );
+      return rows[0]?.id;
     },
 
     async acquire(id, limit) {

@@ -841,6 +841,7 @@ export const busBatchIds = pgTable(
 export const engineMembers = pgTable('engine_members', {
   id: text('id').primaryKey(),
   isLeaving: boolean('is_leaving').notNull(),
+  buffers: text('buffers'),
   expiresAt: bigint('expires_at', { mode: 'number' }).notNull(),
 });
 

@@ -13,7 +13,7 @@ import { reservedPool } from '../../store/database.js';
 import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createEngineLeases, SHARED } from '../../store/engine-leases.js';
 import { createEngineMembers, MEMBER_TTL } from '../../store/engine-members.js';
-import { createEngineState, type EngineState } from '../../store/engine-state.js';
+import { createEngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
 import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS } from '../../store/key-values.js';
 import { locksOf } from '../../store/locks.js';
@@ -115,7 +115,13 @@ export async function openSharedEngine(
       throw new EngineInUseError(
         `Another process runs the pipelines of this database by itself: ${(await leases.current())?.holder ?? 'it has just ended'}. Stop it first, or set ENGINE=shared there as well.`,
       );
-    await agreeOnBuffers(durable, nats ? 'JetStream' : 'PostgreSQL', await leases.memberBeside(memberId));
+    const other = await members.noteBuffers(memberId, nats ? 'JetStream' : 'PostgreSQL');
+    if (other !== undefined) {
+      await members.leave(memberId);
+      throw new EngineInUseError(
+        `Another process of the shared engine has its buffers elsewhere: ${other}. Set the same NATS_URL on all processes, and stop all before you change it.`,
+      );
+    }
   } catch (error) {
     await reserved.end();
     await lock.release();
@@ -467,20 +473,3 @@ export async function openSharedEngine(
 }
 
 async function* none(): AsyncGenerator<never, void, void> {}
-
-/** Row with where the members of a shared engine have their buffers. */
-const BUFFERS_KEY = 'meta:buffers/';
-
-/**
- * Notes where this process has its buffers.
- * @param other another member, if there is one: it would not find the records of this process
- * @throws EngineInUseError if it has them elsewhere
- */
-async function agreeOnBuffers(state: EngineState, where: string, other: string | undefined): Promise<void> {
-  const stored = await state.get(BUFFERS_KEY);
-  if (stored?.value === where) return;
-  if (!(stored && other !== undefined) && (await state.compareAndSet(BUFFERS_KEY, stored?.version ?? 0, where))) return;
-  throw new EngineInUseError(
-    `Other processes of the shared engine have their buffers elsewhere, for example ${other ?? 'one that has just started'}. Set the same NATS_URL on all of them, and stop all before you change it.`,
-  );
-}
