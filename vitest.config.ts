@@ -8,7 +8,7 @@ export default defineConfig({
   resolve,
   ssr: { resolve },
   test: {
-    runner: './test/support/skip-missing.ts',
+    runner: './test/support/skip-tests.ts',
     // No test may depend on the speed of the machine: these only end what hangs.
     testTimeout: 300_000,
     hookTimeout: 300_000,

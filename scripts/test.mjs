@@ -1,7 +1,8 @@
 /**
  * `npm test`: installs what is missing, builds, checks format, lint and types, and runs every test.
  * Arguments after `--` go to the test runner: `npm test -- packages/core`. Then only what these
- * tests need is installed and built, and nothing else is checked.
+ * tests need is installed and built, and nothing else is checked. Without arguments, tests in browsers
+ * run in parts, another one each day.
  *
  * The last line of the output is the count: `N passed, N failed`, and `N skipped` for tests that an
  * engine does not support or whose engine is missing.
@@ -28,5 +29,6 @@ if (!isFiltered) {
   tally.count('lint', lint === 0);
   tally.count('wording of the documentation', prose === 0);
 }
-if (built) await tally.tests(words, browsers);
+// Read by test/support/daily-files.ts.
+if (built) await tally.tests(words, { ...browsers, ...(!isFiltered && { DAILY_PART: '1' }) });
 tally.end();

@@ -77,7 +77,7 @@ export async function prepare({ files, long = false } = {}) {
   // are installed in one step, and meanwhile those of npm.
   await Promise.all([ensurePackages(), ...names.filter((name) => name !== 'Chromium').map(find)]);
   if (names.includes('Chromium')) await find('Chromium');
-  // Read by test/support/skip-missing.ts.
+  // Read by test/support/skip-tests.ts.
   env.MISSING_PROGRAMS = missing.join();
   return { browsers: env, built: await build({ only: needs?.build }) };
 }

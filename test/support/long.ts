@@ -10,7 +10,8 @@ export const long = process.env['LONG'] === '1';
  */
 export const longOr = <T>(full: T, short: T): T => (long ? full : short);
 
-const day = Math.floor(Date.now() / 86_400_000);
+/** Number of the day, in UTC. */
+export const day = Math.floor(Date.now() / 86_400_000);
 
 /**
  * Returns all items in the long run. Otherwise a part of them, and another part each day.

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { isPlain, own } from '../../validate/objects.js';
+import { own } from '../../validate/objects.js';
 
-/** Source of a mark: an icon package, and the name of the icon in it. */
+/** Source of a mark: an icon package or `marks`, and the name of the icon in it. */
 export interface IconSource {
   from: string;
   name: string;
@@ -43,17 +43,20 @@ function fromIconify(from: string, name: string): ExtractedIcon | undefined {
   };
 }
 
-async function fromTheSvg(name: string): Promise<ExtractedIcon | undefined> {
-  const module: unknown = await import(`@thesvg/icons/${name}`).catch(() => undefined);
-  const svg = textOf(own(isPlain(module) ? { ...module } : {}, 'svg'));
-  return svg === undefined
-    ? undefined
-    : { svg, license: textOf(own({ ...(isPlain(module) ? module : {}) }, 'license')) ?? 'unknown' };
+/** Files of this repository. Each begins with a comment that has its license and its source. */
+const MARKS = new URL('../../../marks/', import.meta.url);
+
+function fromMarks(name: string): ExtractedIcon | undefined {
+  const file = new URL(`${name}.svg`, MARKS);
+  if (!/^[a-z0-9-]+$/.test(name) || !existsSync(file)) return undefined;
+  const [, license = 'unknown', svg = ''] =
+    /^<!-- ([\w.-]+), [^\n]* -->\n(.*)$/s.exec(readFileSync(file, 'utf8')) ?? [];
+  return { svg: svg.trim(), license };
 }
 
 /** Reads a mark from its package. Resolves to undefined if it does not exist. */
 export async function extractIcon({ from, name }: IconSource): Promise<ExtractedIcon | undefined> {
   if (from === 'simple-icons') return fromSimpleIcons(name);
-  if (from === '@thesvg/icons') return fromTheSvg(name);
+  if (from === 'marks') return fromMarks(name);
   return from.startsWith('@iconify-json/') ? fromIconify(from, name) : undefined;
 }

@@ -94,7 +94,7 @@ const problemsOf = async (value: unknown): Promise<string[]> =>
   (await buildIcons({ file: 'icons.json', value })).problems.map(({ pointer, message }) => `${pointer} ${message}`);
 
 describe('buildIcons', () => {
-  it('builds an icon from each package', async () => {
+  it('builds an icon from each package and from this repository', async () => {
     const { icons, problems } = await buildIcons({
       file: 'icons.json',
       value: {
@@ -102,17 +102,17 @@ describe('buildIcons', () => {
         azure: { from: '@iconify-json/logos', name: 'microsoft-azure' },
         box: { from: '@iconify-json/cib', name: 'docusign' },
         tree: { from: '@iconify-json/material-icon-theme', name: 'git' },
-        amazon: { from: '@thesvg/icons', name: 'amazon-web-services' },
+        teleport: { from: 'marks', name: 'teleport' },
       },
     });
     expect(problems).toEqual([]);
-    expect([...icons.keys()]).toEqual(['okta', 'azure', 'box', 'tree', 'amazon']);
+    expect([...icons.keys()]).toEqual(['okta', 'azure', 'box', 'tree', 'teleport']);
   });
 
   it.each([
     [{ acme: { from: 'simple-icons', name: 'no-such-icon' } }, '/acme simple-icons has no icon "no-such-icon"'],
     [{ acme: { from: 'left-pad', name: 'x' } }, '/acme left-pad has no icon "x"'],
-    [{ acme: { from: '@thesvg/icons', name: '../package' } }, '/acme @thesvg/icons has no icon "../package"'],
+    [{ acme: { from: 'marks', name: '../marks/teleport' } }, '/acme marks has no icon "../marks/teleport"'],
     [{ kafka: { from: 'simple-icons', name: 'apachekafka' } }, '/kafka is under Apache-2.0'],
     [{ slack: { from: '@iconify-json/logos', name: 'slack' } }, '/slack "slack" is a word, not a mark'],
     [{ 'A b': { from: 'simple-icons', name: 'okta' } }, '/A b key must be'],

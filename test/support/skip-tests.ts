@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestRunner, type RunnerTask, type RunnerTestSuite } from 'vitest';
+import { daysOf, isToday } from './daily-files.ts';
 
 /** Which tests need a program, by file and by the title with those of the suites around it. */
 const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
@@ -25,12 +26,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
  * Runs tests as Vitest does, and skips those that need a program named in `MISSING_PROGRAMS`, which
- * `npm test` sets. The report gives the name of the program as the reason.
+ * `npm test` sets, and those that run on another day. The report gives the reason.
  */
-export default class SkipMissing extends TestRunner {
+export default class SkipTests extends TestRunner {
   readonly #missing = Object.entries(users).filter(([program]) =>
     process.env['MISSING_PROGRAMS']?.split(',').includes(program),
   );
+
+  /** The tests of each file that run today. */
+  readonly #today = new WeakMap<RunnerTask, RunnerTask[]>();
 
   override async onBeforeRunSuite(suite: RunnerTestSuite): Promise<void> {
     // Its hooks would start the program.
@@ -50,9 +54,17 @@ export default class SkipMissing extends TestRunner {
     const file = relative(root, task.file.filepath).replaceAll('\\', '/');
     const title = titleOf(task);
     const [program] = this.#missing.find(([, { files, titles }]) => files?.test(file) || titles?.test(title)) ?? [];
-    return program === undefined ? undefined : `${program} is missing`;
+    if (program !== undefined) return `${program} is missing`;
+    if (daysOf(file) === 1) return undefined;
+    const today = this.#today.get(task.file) ?? testsOf(task.file).filter((_test, index) => isToday(file, index));
+    this.#today.set(task.file, today);
+    return testsOf(task).some((test) => today.includes(test)) ? undefined : 'runs on another day';
   }
 }
+
+/** Returns the tests of a suite that are not skipped, in their order. */
+const testsOf = (task: RunnerTask): RunnerTask[] =>
+  task.type === 'suite' ? task.tasks.flatMap(testsOf) : task.mode === 'skip' ? [] : [task];
 
 const titleOf = (task: RunnerTask): string =>
   task.suite ? `${titleOf(task.suite)} ${task.name}` : task.type === 'suite' && 'filepath' in task ? '' : task.name;
