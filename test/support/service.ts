@@ -237,7 +237,9 @@ export async function createTestService(options: TestServiceOptions): Promise<Te
     log,
     metrics,
   });
-  const call = caller(app, await createConformance(app));
+  // The form and the drop-in add routes; settings may.
+  const variant = JSON.stringify([options.settings, Boolean(options.form), Boolean(options.dropIn)]);
+  const call = caller(app, await createConformance(app, variant));
 
   return {
     app,

@@ -13,7 +13,7 @@ import { createTestService, type Tenant, type TestService } from '../../../../te
 describe('a stored secret after a change of destination or transport (S03, S32)', () => {
   const databases = anyDatabase();
   const moves = allTypes().flatMap(movesOf);
-  const tried = dailyPart(moves, 3);
+  const tried = dailyPart(moves, 9);
   const reached: string[] = [];
   let service: TestService;
   let acme: Tenant;

@@ -59,7 +59,7 @@ describe('/openapi.json', () => {
   });
 
   it('createConformance rejects responses that do not match the document', async () => {
-    const conform = await createConformance(service.app);
+    const conform = await createConformance(service.app, 'openapi.test');
     const headers = { 'request-id': 'x', 'content-type': 'application/json' };
     const check = (method: string, path: string, status: number, json: unknown, more: Record<string, string> = {}) =>
       conform(method, path, {
