@@ -8,7 +8,7 @@ import { pressKeys } from '../support/engines/keys.js';
 import { chance, pick } from '../support/fuzz/values.js';
 import { differences, traceHost, type HostTrace } from '../support/host-trace/host-trace.js';
 import { layoutNames, layoutPath, layoutRoutes, type LayoutName } from '../support/host-trace/layouts.js';
-import { longOr } from '../support/long.js';
+import { dailyPart, longOr } from '../support/long.js';
 import { openHost } from '../support/open-host.js';
 import { randomSheet } from '../support/random-sheet.js';
 import type { Route } from '../support/serve.js';
@@ -35,7 +35,7 @@ const REPEATS = 4;
 const open: readonly LayoutName[] = ['plain', 'padding', 'restless'];
 /** Layouts that scroll smoothly: the positions on the way depend on the clock, so only the last ones are compared. */
 const smooth: readonly LayoutName[] = ['smooth'];
-const layouts = longOr<readonly LayoutName[]>(layoutNames, ['clip', 'restless']);
+const layouts = longOr<readonly LayoutName[]>(layoutNames, dailyPart(['clip', 'restless'] as const, 2));
 
 const fields = {
   'okta-systemlog': 'API token',

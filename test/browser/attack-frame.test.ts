@@ -4,6 +4,7 @@ import { eventually } from '../support/engines/eventually.js';
 import { frameUser } from '../support/engines/frame-user.js';
 import { inEngines } from '../support/engines/in-engines.js';
 import { traceHost } from '../support/host-trace/host-trace.js';
+import { dailyPart } from '../support/long.js';
 import { callbacks, openHost, openPage, mount } from '../support/open-host.js';
 import { embedAddress, initMessage, openRaw, openRawFrame, rawPage, rawRoutes } from '../support/raw-host.js';
 import { logRequests, type RequestLog } from '../support/request-log.js';
@@ -178,7 +179,9 @@ inEngines('a hostile page', ['Chromium'], ({ browser }) => {
 
 // The short run includes Firefox: it lets a page with an opaque origin pass some policies that
 // Chromium enforces.
-inEngines('a page that may not embed the form', ['Chromium', 'Firefox'], ({ browser }) => {
+// Browsers enforce it. The short run alternates between them.
+const ofToday = dailyPart(['Chromium', 'Firefox'] as const, 2);
+inEngines('a page that may not embed the form', ofToday, ({ browser }) => {
   const { opened, served } = cleanup();
 
   describe('S07: only a registered origin', () => {
