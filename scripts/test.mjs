@@ -5,7 +5,7 @@
  * run in parts, another one each day.
  *
  * The last line of the output is the count: `N passed, N failed`, and `N skipped` for tests that an
- * engine does not support or whose engine is missing.
+ * engine does not support, whose engine is missing, or that run on another day.
  */
 import { prepare } from './lib/prepare.mjs';
 import { run } from './lib/run.mjs';

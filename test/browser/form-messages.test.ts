@@ -292,7 +292,7 @@ const missing = (state: PageState, all: readonly string[]): string[] =>
   pageStates[state].filter((key) => !isSaid(all, en, key));
 
 describe('a form in which', () => {
-  test.each(dailyPart(Object.entries(drivers), 3))('%s says so', async (state, drive) => {
+  test.each(dailyPart(Object.entries(drivers), 5))('%s says so', async (state, drive) => {
     const all = await drive();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries widens the key
     expect(missing(state as PageState, all), all.join(' | ')).toEqual([]);
@@ -390,7 +390,7 @@ describe('a form in its frame, when', () => {
     },
   };
 
-  test.each(dailyPart(Object.entries(frameDrivers), 3))('%s, says so where it belongs', async (state, drive) => {
+  test.each(dailyPart(Object.entries(frameDrivers), 5))('%s, says so where it belongs', async (state, drive) => {
     const logged: string[] = [];
     page = await openPage(browser, world);
     page.on('console', (message) => logged.push(message.text()));
