@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { codeOf } from '../support/guides.js';
+import { dailyPart } from '../support/long.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -19,12 +20,14 @@ async function compile(project: string): Promise<string> {
 
 /**
  * Projects that can't be compiled together with the other tests; they use the built types. Vue's
- * file for the latest Vue is among the other tests.
+ * file for the latest Vue is among the other tests. A run of the compiler takes seconds, so the short
+ * run has a part each day.
  */
-test.each([
+const projects = [
   ['with Vue 3.4 the types say the same', 'vue-3.4.json'],
   ['ids and fields are checked once a project lets the compiler know the catalog', 'connector-types.json'],
-])('%s', async (_, project) => {
+] as const;
+test.each(dailyPart(projects, 2))('%s', async (_, project) => {
   expect(await compile(`test/types/${project}`)).toBe('');
 });
 
@@ -50,7 +53,7 @@ const uses = {
     export {};`,
 };
 
-test.each(Object.entries(uses))(
+test.each(dailyPart(Object.entries(uses), 3))(
   'with the line of the %s guide, a misspelled type ID does not compile',
 
   async (guide, use) => {
