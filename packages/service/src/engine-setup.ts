@@ -45,7 +45,16 @@ function awsIdentityOf(
   });
 }
 
-/** Returns the options of an engine without ports of its own, and makes its folder private. */
+/**
+ * Makes the folder of an engine private, and that of file outputs if it is inside.
+ * @throws FolderNotPrivateError
+ */
+export function prepareFolder({ DATA_DIR, FILE_OUTPUT_DIR }: Pick<EngineEnv, 'DATA_DIR' | 'FILE_OUTPUT_DIR'>): void {
+  protectFolder(DATA_DIR, (name) => name === 'engine');
+  if (FILE_OUTPUT_DIR !== undefined && isInside(DATA_DIR, FILE_OUTPUT_DIR)) protectFolder(FILE_OUTPUT_DIR);
+}
+
+/** Returns the options of an engine without ports of its own. */
 export function engineOptions(
   env: EngineEnv,
   core: Core,
@@ -53,8 +62,6 @@ export function engineOptions(
   log: Logger,
 ): EngineOptions & { aws: AwsIdentity | undefined } {
   const { DATA_DIR, FILE_OUTPUT_DIR } = env;
-  protectFolder(DATA_DIR, (name) => name === 'engine');
-  if (FILE_OUTPUT_DIR !== undefined && isInside(DATA_DIR, FILE_OUTPUT_DIR)) protectFolder(FILE_OUTPUT_DIR);
   return {
     folder: join(DATA_DIR, 'engine'),
     database: core.database,

@@ -9,7 +9,14 @@ import { bootstrap, type Bootstrapped, type BootstrapOptions } from './bootstrap
 import { systemClock } from './clock.js';
 import { describeError } from './describe-error.js';
 import { loadBuiltFiles, type BuiltFiles } from './embed/built-files.js';
-import { engineChecks, engineOptions, keyValueLimitsOf, listenerOptions, oauthClientsOf } from './engine-setup.js';
+import {
+  engineChecks,
+  engineOptions,
+  keyValueLimitsOf,
+  listenerOptions,
+  oauthClientsOf,
+  prepareFolder,
+} from './engine-setup.js';
 import { readEnv, type Env } from './env.js';
 import { startTracing } from './tracing.js';
 import { openListener, type HttpListener } from './http-listener.js';
@@ -116,7 +123,9 @@ async function start(env: Env, core: Core, files: BuiltFiles, log: Logger): Prom
 type Engine = { running: RunningEngine } | { replica: ReplicaEngine };
 
 async function openEngineOf(env: Env, core: Core, options: EngineOptions): Promise<Engine> {
-  if (env.ENGINE === 'off') return { replica: await openReplicaEngine(options) };
+  // A replica that joins no engine needs no folder, which may be read-only.
+  if (env.ENGINE === 'off') return { replica: await openReplicaEngine(options, () => prepareFolder(env)) };
+  prepareFolder(env);
   const open = env.ENGINE === 'shared' ? openSharedEngine : openEngine;
   return { running: await open({ ...options, ...(await listenerOptions(env, core, options)) }) };
 }

@@ -8,7 +8,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { createEgress } from '@connector-frame/engine/egress';
 import type { Logger } from 'pino';
 import { systemClock } from './clock.js';
-import { engineChecks, engineOptions, listenerOptions } from './engine-setup.js';
+import { engineChecks, engineOptions, listenerOptions, prepareFolder } from './engine-setup.js';
 import { openListener } from './http-listener.js';
 import { mountProbes } from './http/mount-probes.js';
 import { createObserver } from './http/observe.js';
@@ -101,6 +101,7 @@ async function start(env: WorkerEnv, core: Core, log: Logger): Promise<RunningWo
   const egress = createEgress({ allow: env.EGRESS_ALLOW });
   let engine: RunningEngine;
   try {
+    prepareFolder(env);
     const options = engineOptions(env, core, egress, log);
     engine = await openSharedEngine({ ...options, ...(await listenerOptions(env, core, options)) });
   } catch (error) {

@@ -23,9 +23,13 @@ const INTERVAL = 2_000;
  * Opens the engine of a process with `ENGINE=off` on a PostgreSQL. If other processes share the pipelines,
  * it joins them without running any: it accepts records and responds for each pipeline. If one process
  * runs them with buffers in its folder, it only reads their status.
+ * @param prepare called before the folder of the options is used
  * @throws FolderInUseError if the processes share the pipelines, and another one has the folder
  */
-export async function openReplicaEngine(options: Omit<EngineOptions, 'listenAt'>): Promise<ReplicaEngine> {
+export async function openReplicaEngine(
+  options: Omit<EngineOptions, 'listenAt'>,
+  prepare: () => void,
+): Promise<ReplicaEngine> {
   const { database, log, clock = systemClock } = options;
   const leases = createEngineLeases(database.queries);
   const reported = createReportedEngine({
@@ -44,7 +48,9 @@ export async function openReplicaEngine(options: Omit<EngineOptions, 'listenAt'>
     // Without a holder, the next one is probably as the last one was.
     if (!lease) return;
     if (lease.holder.startsWith(SHARED)) {
-      shared ??= await openSharedEngine(options, { runsPipelines: false });
+      if (shared) return;
+      prepare();
+      shared = await openSharedEngine(options, { runsPipelines: false });
       return;
     }
     if (!shared) return;
@@ -67,7 +73,7 @@ export async function openReplicaEngine(options: Omit<EngineOptions, 'listenAt'>
         const message =
           error instanceof FolderInUseError
             ? error.message
-            : 'could not find out which process runs the pipelines; retrying';
+            : 'could not join the engine that runs the pipelines; retrying';
         if (!hasFailed) log.warn({ problem: describeError(error) }, message);
         hasFailed = true;
       }

@@ -13,11 +13,19 @@ import { listenHttp } from '../../../../../test/support/listener.js';
 import { API_KEY, operatorsEnvironment } from '../../../../../test/support/operator.js';
 import { findLeaks } from '../../../../../test/support/secret-texts.js';
 import { connectClient } from '../../../../../test/support/service-client.js';
-import { mainFile, mustStart, workerFile, type ServiceProcess } from '../../../../../test/support/service-process.js';
+import {
+  mainFile,
+  mustStart,
+  runService,
+  startService,
+  workerFile,
+  type ServiceProcess,
+} from '../../../../../test/support/service-process.js';
 import { createLog } from '../../log.js';
 import { postgresDatabase } from '../../store/database.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
 import { createEngineState } from '../../store/engine-state.js';
+import { UNUSED_BY_WORKERS } from '../../worker-env.js';
 import { acquireEngineLease } from '../running/engine-lease.js';
 
 /** A replica without an engine and stateless workers, as operators start them. */
@@ -245,4 +253,13 @@ it('runs the pipelines of a replica with ENGINE=off, and serves nothing else', a
   replica.kill('SIGTERM');
   expect(await replica.exited).toBe(0);
   expect(await readdir(temporary)).toEqual([]);
+});
+
+it('names what it needs and what it ignores', async () => {
+  const help = runService(['--help'], {}, workerFile());
+  for (const name of UNUSED_BY_WORKERS) expect(help).toContain(name);
+  expect(await startService({}, command())).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('DATABASE_URL must be set'),
+  });
 });
