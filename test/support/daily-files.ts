@@ -11,12 +11,13 @@ const PARTS: readonly (readonly [files: RegExp, oneIn: number])[] = [
   [/^frame-contract-element$/, 3],
   [/^(secret-control|form-view|form-states|form-appearance|unsaved-input|leave|commands|accessible-form)$/, 3],
   [/^(guides|drop-in|preload|set-up|frame-failures|react|vue)$/, 3],
-  [/^core-(failures|options|protocol|session|teardown)$/, 3],
+  [/^core-(failures|options|origins|policies|protocol|session|teardown|testing)$/, 3],
   [/^element-(dev-mode|host-routes|life|messages|page|preload|settings)$/, 3],
   [/^connector-catalog(-adapters)?$/, 3],
   // Each of these is the adapter of its day.
   [/^frame-contract-(function|react-19|vue)$/, 2],
-  [/^demo-pipelines-look$/, 2],
+  [/^(engines|frame-requests)$/, 3],
+  [/^(demo-pipelines-look|gallery-page|saved-only)$/, 2],
 ];
 
 const isPart = process.env['DAILY_PART'] === '1' && !long;

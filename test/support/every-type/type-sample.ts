@@ -36,14 +36,15 @@ export function covering<T>(all: readonly T[], features: (each: T) => Iterable<s
 /**
  * Returns types that together have every kind of field, plus one in `oneIn` of the others, chosen by
  * `seed`: a greater number is a smaller sample.
+ * @param coveringOneIn takes only one in so many of the former, too; all of them over some seeds
  */
 export function sampleOf(
   types: readonly ConnectorTypeData[],
-  { seed, oneIn }: { seed: string; oneIn: number },
+  { seed, oneIn, coveringOneIn = 1 }: { seed: string; oneIn: number; coveringOneIn?: number },
 ): ConnectorTypeData[] {
   const sample = covering(types, featuresOf);
   return types.filter((type) => {
     const hash = createHash('sha256').update(`${seed} ${type.kind} ${type.type_id}`).digest();
-    return sample.has(type) || hash.readUInt32BE() % oneIn === 0;
+    return hash.readUInt32BE() % (sample.has(type) ? coveringOneIn : oneIn) === 0;
   });
 }
