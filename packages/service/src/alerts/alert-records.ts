@@ -11,10 +11,17 @@ export class EventSignals {
 
   /** Wakes everything that waits for events of these organizations. */
   notify(organizationIds: Iterable<string>): void {
-    for (const id of organizationIds) {
-      this.#versions.set(id, this.version(id) + 1);
-      for (const wake of this.#waiting.get(id) ?? []) wake();
-    }
+    for (const id of organizationIds) this.#wake(id);
+  }
+
+  #wake(organizationId: string): void {
+    this.#versions.set(organizationId, this.version(organizationId) + 1);
+    for (const wake of this.#waiting.get(organizationId) ?? []) wake();
+  }
+
+  /** Wakes everything that waits: a notification may have been lost. */
+  notifyAll(): void {
+    for (const id of [...this.#waiting.keys()]) this.#wake(id);
   }
 
   /** Increases with each notification of an organization. */

@@ -1,7 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { createFolderLetters, systemClock, type JsonValue, type RecordSample } from '@connector-frame/engine';
 import type { KeyValueTable } from '@connector-frame/engine/connector-api';
-import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
+import { createAlertRecords } from '../../alerts/alert-records.js';
 import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
 import { createAuthorizationServers } from '../../oauth/authorization-servers.js';
@@ -51,6 +52,7 @@ import { createRepeat } from './repeat.js';
 import { Requests } from './requests.js';
 import { createSharedCoordinator } from './shared-coordinator.js';
 import { SharedLogs } from './shared-logs.js';
+import { SharedSignals } from './shared-signals.js';
 
 /** Intervals in milliseconds. */
 const FLUSH = 2_000;
@@ -169,7 +171,7 @@ export async function openSharedEngine(
   });
   const keyValues = createKeyValueWriter(database, right, keyValueLimits);
   const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
-  const signals = new EventSignals();
+  const signals = new SharedSignals(notifications);
   const feeds = createAlertWriter(database, right);
   const usageWriter = createUsageWriter(database);
   const meter = await UsageMeter.open({
@@ -256,6 +258,8 @@ export async function openSharedEngine(
     onFailure: warn('could not respond to a request of another process'),
   });
   const closing = new AbortController();
+  // One listener for each loop.
+  setMaxListeners(0, closing.signal);
   const repeat = createRepeat(clock, closing.signal, log);
   const lead = createLead({
     options,
@@ -372,6 +376,11 @@ export async function openSharedEngine(
       () => SWEEP,
       () => supervisor.sweep(),
       'could not list pipelines; retrying',
+    ),
+    repeat(
+      () => SWEEP,
+      () => signals.notifyAll(),
+      'could not look for alerts; retrying',
     ),
     repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
     repeat(() => toNext(interval), sample, 'could not sample metrics'),
