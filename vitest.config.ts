@@ -1,8 +1,23 @@
 import { defineConfig } from 'vitest/config';
+import { long } from './test/support/long.ts';
 import SlowFirst from './test/support/slow-first.ts';
 
 // Resolve packages to their sources, so that tests never run against a stale build.
 const resolve = { conditions: ['source', 'default'] };
+
+/** The path of a customer once more, unchanged, on two replicas behind a proxy and two workers. */
+const severalProcesses = {
+  extends: true,
+  test: {
+    name: 'several-processes',
+    include: ['attack-token', 'connect-account', 'demo-page', 'demo-pipelines', 'frame-requests', 'saved-only'].map(
+      (name) => `test/browser/${name}.test.ts`,
+    ),
+    isolate: false,
+    // Read by test/support/topology/across-processes.ts.
+    env: { ACROSS_PROCESSES: '1' },
+  },
+} as const;
 
 export default defineConfig({
   resolve,
@@ -35,6 +50,7 @@ export default defineConfig({
           isolate: false,
         },
       },
+      ...(long ? [severalProcesses] : []),
     ],
   },
 });

@@ -79,9 +79,10 @@ export async function build(call, org, output, between = []) {
 }
 
 /** Starts the whole service, without rate limits, on an empty data folder. */
-export const startService = (folder) =>
+export const startService = (folder, env = {}) =>
   startProcess('engine-service.mjs', {
     env: {
+      ...env,
       DATA_DIR: folder,
       EGRESS_ALLOW: '127.0.0.0/8',
       ...Object.fromEntries(['ADDRESS', 'KEY', 'ORGANIZATION'].map((name) => [`RATE_LIMIT_${name}`, 'off'])),

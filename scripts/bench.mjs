@@ -23,6 +23,7 @@ const sections = [
   'enrichments',
   'metering',
   'jetstream',
+  'workers',
   'frame',
   'preload',
   'element',

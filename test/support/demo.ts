@@ -5,6 +5,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo, type Demo } from '../../demo/src/start-demo.js';
 import { launchBrowser } from './browser.js';
 import { newDataFolder } from './data-folder.js';
+import { acrossProcesses, startProcesses } from './topology/across-processes.js';
+import type { Topology } from './topology/topology.js';
 
 export type DemoPage = 'script' | 'html' | 'react' | 'vue';
 export const allPages: readonly DemoPage[] = ['script', 'html', 'react', 'vue'];
@@ -15,6 +17,8 @@ export interface DemoFixture {
   browser: Browser;
   /** The demo's data folder. */
   folder: string;
+  /** Processes that share the pipelines and the requests with the demo's own service. */
+  topology: Topology | undefined;
   /**
    * Policy violations and script errors since the last `clear`. HTTP error responses are excluded,
    * because tests cause them on purpose.
@@ -35,13 +39,32 @@ export interface DemoFixture {
 /**
  * Starts the demo and a browser.
  * @param environment variables that override the defaults (free ports, new data folder)
+ * @param hasProcesses whether the service of the demo is one of several processes behind a proxy
  */
-export async function startDemoFixture(environment: Readonly<Record<string, string>> = {}): Promise<DemoFixture> {
+export async function startDemoFixture(
+  environment: Readonly<Record<string, string>> = {},
+  hasProcesses = acrossProcesses,
+): Promise<DemoFixture> {
   // `npm test` has built them.
   const pages = fileURLToPath(new URL('../../demo/dist/public', import.meta.url));
   const data = await newDataFolder('demo-data');
-  const variables = { SERVICE_PORT: '0', HOST_PORT: '0', DATA_DIR: data, LOG_LEVEL: 'silent', ...environment };
-  const [demo, browser] = await Promise.all([startDemo(variables, pages), launchBrowser()]);
+  const topology = hasProcesses
+    ? await startProcesses({ FILE_OUTPUT_DIR: join(data, 'files'), ...environment })
+    : undefined;
+  const variables = {
+    SERVICE_PORT: '0',
+    HOST_PORT: '0',
+    DATA_DIR: data,
+    LOG_LEVEL: 'silent',
+    ...environment,
+    ...topology?.own,
+  };
+  const [demo, browser] = await Promise.all([startDemo(variables, pages), launchBrowser()]).catch(
+    async (error: unknown) => {
+      await topology?.close();
+      throw error;
+    },
+  );
   const record = JSON.parse(await readFile(join(data, 'host.json'), 'utf8')) as {
     apiKey: string;
     tenants: { id: string; organizationId: string }[];
@@ -52,6 +75,7 @@ export async function startDemoFixture(environment: Readonly<Record<string, stri
     demo,
     browser,
     folder: data,
+    topology,
     problems,
     async open(kind, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
@@ -83,6 +107,7 @@ export async function startDemoFixture(environment: Readonly<Record<string, stri
     async close() {
       await browser.close();
       await demo.close();
+      await topology?.close();
       await rm(data, { recursive: true, force: true });
     },
   };

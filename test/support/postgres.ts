@@ -189,7 +189,11 @@ function ready(server: ChildProcess): Promise<void> {
       log = (log + text).slice(-8_192);
       if (log.includes('ready to accept connections')) resolve();
       // Clients that reconnect meanwhile are refused, which the server logs as FATAL too.
-      if (/FATAL:(?!\s+the database system is starting up)|PANIC|system is shut down/.test(log))
+      if (
+        /FATAL:(?!\s+the database system is (?:starting up|not yet accepting connections))|PANIC|system is shut down/.test(
+          log,
+        )
+      )
         reject(new Error(`PostgreSQL did not start:\n${log}`));
     });
     server.once('error', reject);

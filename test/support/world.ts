@@ -4,6 +4,7 @@ import { createServer, type RunningServer } from '@connector-frame/service';
 import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
 import { newDataFolder } from './data-folder.js';
+import { acrossProcesses, startProcesses } from './topology/across-processes.js';
 
 /** A host page on one origin and a service on another, both real, for browser tests. */
 export interface World {
@@ -76,7 +77,7 @@ export async function startWorld(
     ...extra,
   };
   const site = await serve(routes, hostname);
-  const service = await createServer({
+  const variables = {
     SERVICE_PORT: '0',
     DATA_DIR: folder,
     // Without it, the type `file` is not offered.
@@ -84,7 +85,10 @@ export async function startWorld(
     ALLOWED_PARENT_ORIGINS: site.origin,
     LOG_LEVEL: 'silent',
     ...environment,
-  });
+  };
+  const topology = acrossProcesses ? await startProcesses(variables) : undefined;
+  const own = await createServer({ ...variables, ...topology?.own });
+  const service = topology ? { ...own, url: topology.url } : own;
   const { apiKey, teams } = await service.bootstrap({ organization: 'Test', teams: ['acme'] });
   const team = teams['acme'] ?? '';
   const call: World['call'] = async (method, path, body) => {
@@ -109,6 +113,7 @@ export async function startWorld(
     async close() {
       await site.close();
       await service.close();
+      await topology?.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
