@@ -1,11 +1,11 @@
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
-/** Ensures that the long run can start the proxy of deploy/compose.yaml. */
+/** Ensures that tests can start a proxy: that of deploy/, and one in front of several processes. */
 export const ensureHaproxy = () =>
   ensureProgram({
     name: 'HAProxy',
     find: () => onPath('haproxy') !== undefined,
     packages: ['haproxy'],
-    purpose: 'the tests of deploy/ with a proxy',
+    purpose: 'the tests with a proxy',
   });

@@ -54,7 +54,7 @@ const ensure = {
   rsyslog: ensureRsyslog,
 };
 
-const LONG_ONLY = new Set(['Azurite', 'Go', 'HAProxy', 'Next.js', 'Python', 'RabbitMQ', 'WebKitGTK']);
+const LONG_ONLY = new Set(['Azurite', 'Go', 'Next.js', 'Python', 'RabbitMQ', 'WebKitGTK']);
 
 /**
  * Installs what the tests need, and builds. Resolves to the environment variables that name the

@@ -31,6 +31,7 @@ export const needs = {
   'test/support/brokers/rabbitmq.ts': { programs: ['RabbitMQ'] },
   'test/support/rsyslog.ts': { programs: ['rsyslog'] },
   'test/support/deploy/proxy.ts': { programs: ['HAProxy'] },
+  'test/support/topology/round-robin.ts': { programs: ['HAProxy'] },
   'test/support/unbound.ts': { programs: ['Unbound'] },
   'test/support/network-namespace.ts': { programs: ['iproute2'] },
   'test/support/browser.ts': { programs: ['Chromium'] },

@@ -7,11 +7,11 @@ import { daysOf, isToday } from './daily-files.ts';
 const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   PostgreSQL: {
     files: /connectors\/(?:postgresql\/(?!client)|redshift\/)|store\/lost-connections|browser\/attack-kept-secret/,
-    titles: /PostgreSQL|on two replicas|two replicas that start together|processes share a database/,
+    titles: /PostgreSQL|on two replicas|two replicas that start together|two replicas and two workers|processes share a database/,
   },
   Go: { titles: /oapi-codegen|\(Go\)/ },
   Python: { titles: /openapi-python-client|Schemathesis|hadolint/ },
-  HAProxy: { titles: /a replica and a proxy/ },
+  HAProxy: { titles: /a replica and a proxy|two replicas and two workers|kills of workers, replicas/ },
   MariaDB: { files: /connectors\/mysql\// },
   kcat: { files: /connectors\/kafka\/(input|output)\.test/ },
   Dovecot: { files: /connectors\/imap-mailbox\/imap/ },

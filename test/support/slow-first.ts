@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long although they are short, mostly because they run programs. */
 const SLOW =
-  /(connectors\/src\/ssrf-namespace|service\/src\/(main|kill|data-folder|full-disk|overflow|tracing)|running\/(process|clocks|database-away)|embedded\/embedded|connectors\/destination|unit\/(published|release)|demo-pipelines|demo-page|frame-contract-\w+)\.test\.ts$/;
+  /(connectors\/src\/ssrf-namespace|service\/src\/(main|kill|data-folder|full-disk|overflow|tracing)|running\/(process|clocks|database-away)|shared\/(random-kills|shared-process)|embedded\/embedded|connectors\/destination|unit\/(published|release)|demo-pipelines|demo-page|several-processes|frame-contract-\w+)\.test\.ts$/;
 
 /**
  * Starts slow files first, so that no worker is left with one at the end. Without the durations of an
