@@ -62,7 +62,7 @@ describe.each(eachDatabase())('the schema of the records on an edge, on $name', 
     );
   const schema = async () => (await send('GET', `/v3${edge}/schema-detection`)).body;
   const events = async () => (await send('GET', `/v3${edge}/schema-detection/events`)).body;
-  const log = () => service.engine?.log(pipeline.id) ?? [];
+  const log = async () => (await service.engine?.log(pipeline.id)) ?? [];
 
   it('is learned from the records that pass, without their values', async () => {
     await append(
@@ -105,11 +105,11 @@ describe.each(eachDatabase())('the schema of the records on an edge, on $name', 
       schema: { id: { types: { number: { count: 1 }, string: { count: 1 } } }, canaryName: {} },
     });
     expect(JSON.stringify(found)).not.toContain('canary-value');
-    const told = () => log().filter(({ code }) => code === 'schema_changed');
+    const told = async () => (await log()).filter(({ code }) => code === 'schema_changed');
     // The log is there once the pipeline has started again.
     await expect.poll(told).toHaveLength(1);
-    expect(told()[0]?.message).toContain('2 fields');
-    expect(service.log.join('\n') + JSON.stringify(log())).not.toContain('canaryName');
+    expect((await told())[0]?.message).toContain('2 fields');
+    expect(service.log.join('\n') + JSON.stringify(await log())).not.toContain('canaryName');
   });
 
   it('continues after a restart, and starts over on request', async () => {
