@@ -17,8 +17,8 @@ const LOADS = [
 ];
 
 /**
- * Records per second through one and two processes that share the pipelines of a PostgreSQL, compared with the
- * embedded engine: from the first byte sent until the receiver has all.
+ * Records per second through a replica and one or two workers on a PostgreSQL, compared with the embedded
+ * engine: from the first byte sent until the receiver has all.
  */
 export default async function workers() {
   const folder = mkdtempSync(join(tmpdir(), 'bench-workers-'));
@@ -26,34 +26,34 @@ export default async function workers() {
   const load = fork(new URL('load.mjs', import.meta.url));
   const closing = [];
   try {
-    const alone = await startService(join(folder, 'alone'));
-    closing.push(() => alone.stop());
+    const embedded = await startService(join(folder, 'embedded'));
+    closing.push(() => embedded.stop());
     const postgres = await startPostgres();
     closing.push(() => postgres.close());
     const env = {
-      ENGINE: 'shared',
       DATABASE_URL: await postgres.createDatabase(),
       MASTER_KEY: randomBytes(32).toString('base64url'),
+      EGRESS_ALLOW: '127.0.0.0/8',
     };
-    const shared = [await startService(join(folder, 'shared-1'), env)];
-    closing.unshift(() => Promise.all(shared.map((process) => process.stop())));
-    const run = { load, receiver };
-    const embedded = { processes: [alone], inputs: await buildAll(alone, receiver) };
-    const inputs = await buildAll(shared[0], receiver);
+    const running = [await startProcess('engine-worker.mjs', { env })];
+    closing.unshift(() => Promise.all(running.map((worker) => worker.stop())));
+    const replica = await startService(join(folder, 'replica'), { ...env, ENGINE: 'off' });
+    closing.unshift(() => replica.stop());
+    const ours = { service: replica, inputs: await buildAll(replica, receiver) };
+    const theirs = { service: embedded, inputs: await buildAll(embedded, receiver) };
     for (const count of [1, 2]) {
       if (count === 2) {
-        shared.push(await startService(join(folder, 'shared-2'), env));
-        for (const process of shared) while ((await heldBy(process)) !== PIPELINES / 2) await sleep(100);
+        running.push(await startProcess('engine-worker.mjs', { env }));
+        for (const worker of running) while ((await heldBy(worker)) !== PIPELINES / 2) await sleep(100);
       }
       for (const { records, bodies } of LOADS) {
-        const ours = () => through(run, { processes: shared, inputs }, records, bodies);
-        const theirs = () => through(run, embedded, records, bodies);
-        await ours();
-        await theirs();
-        const { a, b, ratio } = await sideBySide(ROUNDS, ours, theirs);
+        const measure = (target) => () => through({ load, receiver }, target, records, bodies);
+        await measure(ours)();
+        await measure(theirs)();
+        const { a, b, ratio } = await sideBySide(ROUNDS, measure(ours), measure(theirs));
         const [first, second] = [a, b].map((rate) => Math.round(rate).toLocaleString('en'));
         report(
-          `shared engine, ${count} process${count === 1 ? '' : 'es'}, ${records} records per request`,
+          `${count} ${count === 1 ? 'worker' : 'workers'}, ${records} records per request`,
           `${ratio.toFixed(2)} of the embedded engine (${first} records a second against ${second})`,
         );
       }
@@ -84,19 +84,18 @@ async function heldBy({ url }) {
   return [...text.matchAll(/pipelines\{status="\w+"\} (\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** Returns records per second. Each process gets an equal part of the records of each pipeline. */
-async function through({ load, receiver }, { processes, inputs }, records, bodies) {
+/** Returns records per second. Each pipeline gets an equal part. */
+async function through({ load, receiver }, { service, inputs }, records, bodies) {
   const lines = Array.from({ length: records }, (_, number) => JSON.stringify(event(number)));
-  const parts = processes.length * inputs.length;
-  const calls = Math.ceil(bodies / parts);
-  const total = calls * parts * lines.reduce((sum, line) => sum + line.length + 1, 0);
+  const calls = bodies / inputs.length;
+  const total = bodies * lines.reduce((sum, line) => sum + line.length + 1, 0);
   // Each request to the receiver has one byte more than its records with their separators.
   const received = async () => {
     const { bytes, requests } = await receiver.figures();
     return bytes - requests;
   };
   const before = await received();
-  let left = parts;
+  let left = inputs.length;
   const sent = new Promise((resolve) => {
     load.on('message', function done() {
       left -= 1;
@@ -106,12 +105,11 @@ async function through({ load, receiver }, { processes, inputs }, records, bodie
     });
   });
   const started = performance.now();
-  for (const { url } of processes)
-    for (const { path, token } of inputs) {
-      const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
-      load.send({ url: `${url}${path}`, calls, method: 'POST', headers, body: lines.join('\n') });
-    }
+  for (const { path, token } of inputs) {
+    const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
+    load.send({ url: `${service.url}${path}`, calls, method: 'POST', headers, body: lines.join('\n') });
+  }
   await sent;
   while ((await received()) < before + total) await sleep(10);
-  return (calls * parts * records * 1_000) / (performance.now() - started);
+  return (bodies * records * 1_000) / (performance.now() - started);
 }

@@ -7,7 +7,8 @@ import { daysOf, isToday } from './daily-files.ts';
 const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {
   PostgreSQL: {
     files: /connectors\/(?:postgresql\/(?!client)|redshift\/)|store\/lost-connections|browser\/attack-kept-secret/,
-    titles: /PostgreSQL|on two replicas|two replicas that start together|two replicas and two workers|processes share a database/,
+    titles:
+      /PostgreSQL|on two replicas|two replicas that start together|two replicas and two workers|processes share a database/,
   },
   Go: { titles: /oapi-codegen|\(Go\)/ },
   Python: { titles: /openapi-python-client|Schemathesis|hadolint/ },

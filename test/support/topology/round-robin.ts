@@ -31,18 +31,16 @@ export async function startRoundRobin(port: number, servers: readonly number[]):
   running.add(stop);
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
-  let hasEnded = false;
   const ended = new Promise<void>((resolve) => {
     const end = (): void => {
-      hasEnded = true;
       running.delete(stop);
       resolve();
     };
     child.once('error', end).once('close', end);
   });
   const statistics = (): Promise<string> => fetch(`http://127.0.0.1:${admin}/;csv`).then((response) => response.text());
-  while (!hasEnded && !(await statistics().catch(() => ''))) await sleep(20);
-  if (hasEnded) throw new Error(`HAProxy did not start: ${output}`);
+  while (child.exitCode === null && !(await statistics().catch(() => ''))) await sleep(20);
+  if (child.exitCode !== null) throw new Error(`HAProxy did not start: ${output}`);
   return {
     async requests() {
       const [header, ...rows] = (await statistics()).split('\n').map((line) => line.split(','));

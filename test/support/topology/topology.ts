@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../free-port.js';
-import { buildService, MAIN, mustStart, type ServiceProcess } from '../service-process.js';
+import { mainFile, mustStart, workerFile, type ServiceProcess } from '../service-process.js';
 import { startRoundRobin, type RoundRobin } from './round-robin.js';
 
-/** Replicas respond to requests behind the proxy; workers only run pipelines. */
+/** Replicas serve the API behind the proxy; workers (`connector-worker`) run the pipelines. */
 export type Kind = 'replica' | 'worker';
 
 /** One process of a topology, which keeps its port and its data folder over restarts. */
@@ -60,14 +60,14 @@ const SHIFT_CLOCK = fileURLToPath(new URL('../shift-clock.mjs', import.meta.url)
 /** Starts the processes. If one does not start, ends all others. */
 export async function startTopology(options: TopologyOptions): Promise<Topology> {
   const { databaseUrl, replicas = 2, workers = 2, ownReplica = false, environment = {} } = options;
-  buildService();
   const port = options.port ?? (await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'topology-'));
   // With the name that browsers treat as secure.
   const url = `http://localhost:${port}`;
   const shared = {
     ...environment,
-    ENGINE: 'shared',
+    // Replicas run no pipelines. Workers ignore it.
+    ENGINE: 'off',
     DATABASE_URL: databaseUrl,
     MASTER_KEY: environment['MASTER_KEY'] ?? randomBytes(32).toString('base64url'),
     PUBLIC_URL: url,
@@ -122,13 +122,14 @@ class RunningMember implements Member {
   }
 
   async start(): Promise<void> {
+    const file = this.kind === 'worker' ? workerFile() : mainFile();
     if (!this.#shiftsClock) {
-      this.#process = await mustStart(this.#variables);
+      this.#process = await mustStart(this.#variables, [process.execPath, file]);
       return;
     }
     const CLOCK_SHIFT_FILE = `${this.#variables['DATA_DIR']}.shift`;
     if (!existsSync(CLOCK_SHIFT_FILE)) await writeFile(CLOCK_SHIFT_FILE, '0');
-    const command = [process.execPath, '--import', SHIFT_CLOCK, MAIN];
+    const command = [process.execPath, '--import', SHIFT_CLOCK, file];
     this.#process = await mustStart({ ...this.#variables, CLOCK_SHIFT_FILE }, command);
   }
 

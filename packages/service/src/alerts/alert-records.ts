@@ -21,7 +21,7 @@ export class EventSignals {
 
   /** Wakes everything that waits: a notification may have been lost. */
   notifyAll(): void {
-    for (const id of [...this.#waiting.keys()]) this.#wake(id);
+    for (const id of this.#waiting.keys()) this.#wake(id);
   }
 
   /** Increases with each notification of an organization. */
