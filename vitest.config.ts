@@ -10,9 +10,7 @@ const severalProcesses = {
   extends: true,
   test: {
     name: 'several-processes',
-    include: ['attack-token', 'connect-account', 'demo-page', 'demo-pipelines', 'frame-requests', 'saved-only'].map(
-      (name) => `test/browser/${name}.test.ts`,
-    ),
+    include: ['connect-account', 'demo-pipelines'].map((name) => `test/browser/${name}.test.ts`),
     isolate: false,
     // Read by test/support/topology/across-processes.ts.
     env: { ACROSS_PROCESSES: '1' },

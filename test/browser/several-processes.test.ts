@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -46,16 +46,30 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** Mints a session as the demo's backend does, for requests to the proxy. */
+async function openSession() {
+  const record = JSON.parse(await readFile(join(fixture.folder, 'host.json'), 'utf8')) as {
+    tenants: { id: string; organizationId: string }[];
+  };
+  const { organizationId = '' } = record.tenants.find(({ id }) => id === 'acme') ?? {};
+  const { body } = await fixture.call('POST', '/v3/sessions', { organization_id: organizationId });
+  const headers = { authorization: `Bearer ${String(body['session_token'])}`, 'content-type': 'application/json' };
+  return {
+    organizationId,
+    headers,
+    post: (url: string, content: object, more: Record<string, string> = {}) =>
+      fetch(url, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(content) }),
+  };
+}
+
 /**
  * Connects an account as the form and its window do: start, window, callback, status and save are requests to
  * alternating replicas. Returns the response to the save.
  */
-async function connectAccount(organizationId: string): Promise<Response> {
+async function connectAccount(): Promise<Response> {
+  const { organizationId, headers, post } = await openSession();
   const { serviceUrl } = fixture.demo;
-  const { body } = await fixture.call('POST', '/v3/sessions', { organization_id: organizationId });
-  const headers = { authorization: `Bearer ${String(body['session_token'])}`, 'content-type': 'application/json' };
   const at = `${serviceUrl}/v1/oauth/linear-issues/${organizationId}`;
-  const post = (url: string, content: object) => fetch(url, { method: 'POST', headers, body: JSON.stringify(content) });
   const started: { id: string; url: string } = await (await post(at, { kind: 'input', settings: {} })).json();
   const opened = await fetch(started.url, { redirect: 'manual', headers: { 'sec-fetch-site': 'same-origin' } });
   const cookie = opened.headers
@@ -129,9 +143,7 @@ test('a customer tests, saves, edits, sends records and connects an account over
     await row.press('Resume');
     await row.is('Running');
 
-    const { body: list } = await fixture.call('GET', '/v2/~/pipelines');
-    const [pipeline] = list['pipelines'] as [{ organization_id: string }];
-    expect((await connectAccount(pipeline.organization_id)).status).toBe(200);
+    expect((await connectAccount()).status).toBe(200);
     expect(fixture.problems).toEqual([]);
     const requests = Object.values((await fixture.topology?.proxy.requests()) ?? {});
     expect(requests).toHaveLength(2);
@@ -139,4 +151,24 @@ test('a customer tests, saves, edits, sends records and connects an account over
   } finally {
     await client.end();
   }
+});
+
+test('an idempotency key and the limit of connection tests hold over two replicas and two workers', async () => {
+  const { organizationId, post } = await openSession();
+  const at = `${fixture.demo.serviceUrl}/v2/${organizationId}`;
+  const input = { name: 'Once', type: 'monad-http', config: { settings: {}, secrets: {} } };
+  const key = { 'idempotency-key': 'one-of-two-replicas' };
+  const first = await post(`${at}/inputs`, input, key);
+  const second = await post(`${at}/inputs`, input, key);
+  expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.headers.get('idempotency-replayed')).toBe('true');
+  expect(await second.json()).toEqual(await first.json());
+
+  const settings = { host: '127.0.0.1', port: 1, database: 'd', user: 'u', table: 't' };
+  const output = { name: 'Nowhere', type: 'postgresql', config: { settings, secrets: {} } };
+  const statuses: number[] = [];
+  // A session may test five times a minute.
+  for (let attempt = 0; attempt < 6; attempt += 1)
+    statuses.push((await post(`${at}/outputs/test-connection`, output)).status);
+  expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
 });
