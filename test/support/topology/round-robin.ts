@@ -7,6 +7,8 @@ import { freePort } from '../free-port.js';
 
 /** A proxy that sends each request to the next of several servers. */
 export interface RoundRobin {
+  /** Waits until this many servers receive requests. */
+  ready(count: number): Promise<void>;
   /** Returns how many requests each server has received, by its port. */
   requests(): Promise<Record<number, number>>;
   close(): Promise<void>;
@@ -41,12 +43,19 @@ export async function startRoundRobin(port: number, servers: readonly number[]):
   const statistics = (): Promise<string> => fetch(`http://127.0.0.1:${admin}/;csv`).then((response) => response.text());
   while (child.exitCode === null && !(await statistics().catch(() => ''))) await sleep(20);
   if (child.exitCode !== null) throw new Error(`HAProxy did not start: ${output}`);
+  /** Returns a value of each server, by its port. */
+  async function read(name: string): Promise<[port: number, value: string][]> {
+    const [header, ...rows] = (await statistics()).split('\n').map((line) => line.split(','));
+    const column = header?.indexOf(name) ?? -1;
+    const own = rows.filter(([backend, server]) => backend === 'service' && server?.startsWith('on-') === true);
+    return own.map((row) => [Number(row[1]?.slice(3)), row[column] ?? '']);
+  }
   return {
+    async ready(count) {
+      while ((await read('status')).filter(([, status]) => status.startsWith('UP')).length < count) await sleep(50);
+    },
     async requests() {
-      const [header, ...rows] = (await statistics()).split('\n').map((line) => line.split(','));
-      const column = header?.indexOf('req_tot') ?? -1;
-      const counts = rows.filter(([backend, name]) => backend === 'service' && name?.startsWith('on-') === true);
-      return Object.fromEntries(counts.map((row) => [Number(row[1]?.slice(3)), Number(row[column])]));
+      return Object.fromEntries((await read('req_tot')).map(([server, total]) => [server, Number(total)]));
     },
     async close() {
       stop();

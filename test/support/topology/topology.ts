@@ -96,6 +96,7 @@ export async function startTopology(options: TopologyOptions): Promise<Topology>
     proxy = await startRoundRobin(port, ports);
     const starts = await Promise.allSettled(members.map((member) => member.start()));
     for (const each of starts) if (each.status === 'rejected') throw each.reason;
+    await proxy.ready(replicas);
   } catch (error) {
     await close();
     throw error;
