@@ -3,10 +3,11 @@
  * Compose specification, and the OpenAPI document of Kubernetes. Only in the long run.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { connect } from '@nats-io/transport-node';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,12 +16,15 @@ import {
   chart,
   composeFile,
   deploy,
+  natsFile,
+  rawFiles,
   textOf,
   workersFile,
-  yamlOf,
   type ComposeService,
 } from '../support/deploy/files.js';
 import { kubernetesValidator, type Manifest } from '../support/deploy/kubernetes.js';
+import { startServer } from '../support/brokers/start-server.js';
+import { freePort } from '../support/free-port.js';
 import { long } from '../support/long.js';
 
 const run = promisify(execFile);
@@ -55,7 +59,8 @@ it.runIf(long)('the schema of the Compose specification (Go) accepts the Compose
   ajv.addFormat('duration', true);
   const validate = ajv.compile(schema);
   const file = composeFile({ PUBLIC_URL: 'https://connect.example' });
-  for (const each of [file, workersFile({ PUBLIC_URL: 'https://connect.example' })]) {
+  for (const of of [composeFile, workersFile, natsFile]) {
+    const each = of({ PUBLIC_URL: 'https://connect.example' });
     validate(each);
     expect(validate.errors).toBeNull();
   }
@@ -67,28 +72,72 @@ it.runIf(long)('the library of Docker Compose (Go) reads the Compose files as th
     services: Record<string, ComposeService>;
   }
   await run('go', ['install', COMPOSE.replace('@', '/cmd@')], { cwd: folder, env: { ...process.env, GOBIN: folder } });
-  const read = async (path: string): Promise<Services> => {
-    const words = ['-no-interpolation', '-no-path-resolution', '-format', 'json', path];
+  const read = async (...paths: string[]): Promise<Services> => {
+    const words = ['-no-interpolation', '-no-path-resolution', '-format', 'json', ...paths];
     return JSON.parse((await run(join(folder, 'cmd'), words, { cwd: deploy })).stdout) as Services;
   };
-  for (const name of ['compose.yaml', 'compose.workers.yaml']) {
-    const file = join(deploy, name);
-    const [theirs, ours] = [await read(file), yamlOf(file) as Services];
+  for (const names of [['compose.yaml'], ['compose.workers.yaml'], ['compose.workers.yaml', 'compose.nats.yaml']]) {
+    const [theirs, ours] = [await read(...names), rawFiles(...names) as Services];
     expect(Object.keys(theirs.services).toSorted()).toEqual(Object.keys(ours.services).toSorted());
-    for (const [service, { environment, image, ports, read_only, entrypoint }] of Object.entries(ours.services))
-      expect(theirs.services[service]).toMatchObject(
-        Object.fromEntries(
-          Object.entries({ environment, image, ports, read_only, entrypoint }).filter(
-            ([, value]) => value !== undefined,
-          ),
-        ),
-      );
+    const compared = ({ environment = {}, image, ports, read_only, entrypoint, secrets = [] }: ComposeService) => ({
+      // The library writes variables that it has merged as a list.
+      environment: (Array.isArray(environment)
+        ? (environment as string[])
+        : Object.entries(environment).map(([key, value]) => `${key}=${value}`)
+      ).toSorted(),
+      image,
+      ports,
+      read_only,
+      entrypoint: entrypoint ?? undefined,
+      secrets: secrets
+        .map((each: string | { source: string }) => (typeof each === 'string' ? each : each.source))
+        .toSorted(),
+    });
+    for (const [service, each] of Object.entries(ours.services))
+      expect(compared(theirs.services[service] as ComposeService)).toEqual(compared(each));
   }
   const broken = join(folder, 'broken.yaml');
   const text = textOf(join(deploy, 'compose.yaml'));
   await writeFile(broken, text.replace("    user: '999:999'", "    usr: '999:999'"));
   await expect(read(broken)).rejects.toThrow('services.database.usr');
 });
+
+it.runIf(long)(
+  'NATS of the version in compose.nats.yaml (Go) runs with nats.conf, for the user in the secret only',
+  async () => {
+    const { image, command } = natsFile({ PUBLIC_URL: 'https://connect.example' }).services.nats;
+    const [, version] = /^nats:(.+)-alpine$/.exec(image) ?? [];
+    await run('go', ['install', `github.com/nats-io/nats-server/v2@v${version}`], {
+      cwd: folder,
+      env: { ...process.env, GOBIN: folder },
+    });
+    const [port, health] = [await freePort(), await freePort()];
+    const config = textOf(join(deploy, 'nats.conf'))
+      .replace('"127.0.0.1:8222"', `"127.0.0.1:${health}"`)
+      .replace('/data', join(folder, 'data'));
+    const path = join(folder, 'root', String(command?.[1]));
+    await mkdir(dirname(path), { recursive: true });
+    await mkdir(join(folder, 'root/run/secrets'), { recursive: true });
+    await writeFile(path, config);
+    await writeFile(
+      join(folder, 'root/run/secrets/nats-users'),
+      `authorization { user: connector, password: "${'1e'.repeat(24)}" }\n`,
+    );
+    const words = ['--config', path, '--addr', '127.0.0.1', '--port', String(port)];
+    const server = await startServer(join(folder, 'nats-server'), words, port, `go install ${image}`);
+    try {
+      const servers = `127.0.0.1:${port}`;
+      await expect(connect({ servers, user: 'connector', pass: 'wrong' })).rejects.toThrow(/authorization/i);
+      const connection = await connect({ servers, user: 'connector', pass: '1e'.repeat(24) });
+      await connection.close();
+      expect((await fetch(`http://127.0.0.1:${health}/healthz`)).status).toBe(200);
+      const state = (await (await fetch(`http://127.0.0.1:${health}/jsz`)).json()) as { config: object };
+      expect(state.config).toMatchObject({ sync_always: true, max_storage: 16 * 1024 ** 3 });
+    } finally {
+      await server.kill();
+    }
+  },
+);
 
 describe.runIf(long)('Helm (Go)', () => {
   let helm: string;

@@ -16,6 +16,7 @@ import {
   deploy,
   imageSettings,
   instructionsOf,
+  natsFile,
   textOf,
   workersFile,
   yamlOf,
@@ -59,6 +60,7 @@ const secretTexts: Record<string, string> = {
   'database-url': 'postgres://connector:password@database:5432/connector\n',
   'master-key': `${'ab'.repeat(32)}\n`,
   'metrics-token': `${'cd'.repeat(16)}\n`,
+  'nats-url': 'nats://connector:password@nats:4222\n',
   'service-api-key': `${'ef'.repeat(32)}\n`,
 };
 
@@ -181,6 +183,32 @@ describe('compose.workers.yaml', () => {
     expect(config).toContain(`server-template worker 8 worker check port ${imageSettings().port}\n`);
     expect(config).toContain(`bind :${range}\n`);
     expect(proxy.ports?.map((port) => port.split(':').slice(1).join(':'))).toEqual(['8080:8080', `${range}:${range}`]);
+  });
+});
+
+describe('compose.nats.yaml', () => {
+  const file = natsFile({ PUBLIC_URL: 'https://connect.example' });
+  const { service, worker, nats } = file.services;
+  const folder = mkdtempSync(join(tmpdir(), 'compose-nats-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('confines NATS, which only the service and the workers reach', () => {
+    expectConfined(nats);
+    expect([nats.networks, nats.ports]).toEqual([['data'], undefined]);
+  });
+
+  it('gives the service and the workers its address, and keeps what they have', () => {
+    const { services } = workersFile({ PUBLIC_URL: 'https://connect.example' });
+    const env = readEnv(variablesOf(file, service, folder));
+    const { env: own, unused } = readWorkerEnv(variablesOf(file, worker, folder));
+    expect([env.NATS_URL, own.NATS_URL]).toEqual(Array(2).fill(secretTexts['nats-url']?.trim()));
+    expect([env.ENGINE, own.ENGINE, unused]).toEqual(['off', 'shared', []]);
+    expect(new URL(String(env.NATS_URL)).hostname in file.services).toBe(true);
+    for (const [now, before] of [
+      [service, services.service],
+      [worker, services.worker],
+    ] as const)
+      expect([now.entrypoint, now.secrets]).toEqual([before.entrypoint, [...(before.secrets ?? []), 'nats-url']]);
   });
 });
 

@@ -64,6 +64,7 @@ export interface ComposeService {
   networks: string[];
   secrets?: string[];
   entrypoint?: string[];
+  command?: string[];
   environment?: Record<string, string | number>;
   volumes?: (string | { type: string; target: string })[];
   deploy: { replicas?: number; resources: { limits: { cpus?: string; memory?: string; pids?: number } } };
@@ -77,24 +78,50 @@ export interface ComposeFile<Name extends string = 'proxy' | 'engine' | 'replica
 /** compose.workers.yaml. */
 export type WorkersFile = ComposeFile<'proxy' | 'service' | 'worker' | 'database'>;
 
-/** Returns compose.yaml with its variables replaced as Compose does; see `filledFile`. */
+/** compose.workers.yaml with compose.nats.yaml. */
+export type NatsFile = ComposeFile<'proxy' | 'service' | 'worker' | 'database' | 'nats'>;
+
+/** Returns compose.yaml with its variables replaced as Compose does; see `filled`. */
 export const composeFile = (environment: Readonly<Record<string, string>>): ComposeFile =>
-  filledFile('compose.yaml', environment) as ComposeFile;
+  filled(rawFiles('compose.yaml'), environment) as ComposeFile;
 
 /** Returns compose.workers.yaml in the same way. */
 export const workersFile = (environment: Readonly<Record<string, string>>): WorkersFile =>
-  filledFile('compose.workers.yaml', environment) as WorkersFile;
+  filled(rawFiles('compose.workers.yaml'), environment) as WorkersFile;
 
-/** @param environment of the operator; variables without a default must be in it */
-function filledFile(name: string, environment: Readonly<Record<string, string>>): unknown {
-  const filled = (text: string): string =>
+/** Returns compose.workers.yaml with compose.nats.yaml in the same way. */
+export const natsFile = (environment: Readonly<Record<string, string>>): NatsFile =>
+  filled(rawFiles('compose.workers.yaml', 'compose.nats.yaml'), environment) as NatsFile;
+
+/** Reads Compose files and merges them as Compose does: objects by key, lists one after the other. */
+export const rawFiles = (...names: string[]): unknown => names.map((name) => yamlOf(`${deploy}${name}`)).reduce(merged);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function merged(base: unknown, over: unknown): unknown {
+  if (Array.isArray(base) && Array.isArray(over)) return [...(base as unknown[]), ...(over as unknown[])];
+  if (!isObject(base) || !isObject(over)) return over;
+  const both = Object.entries(over).map(([key, value]): [string, unknown] => [
+    key,
+    key in base ? merged(base[key], value) : value,
+  ]);
+  return { ...base, ...Object.fromEntries(both) };
+}
+
+/**
+ * Replaces variables, as Compose does after it has parsed a file.
+ * @param environment of the operator; variables without a default must be in it
+ */
+function filled(file: unknown, environment: Readonly<Record<string, string>>): unknown {
+  const replaced = (text: string): string =>
     text.replaceAll(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, variable: string, kind?: string, rest = '') => {
       const value = environment[variable];
       if (value !== undefined && value !== '') return value;
       if (kind !== '-') throw new Error(`${variable} is not set: ${rest}`);
       return rest;
     });
-  // Compose replaces variables after it has parsed the file.
-  const file = JSON.stringify(yamlOf(`${deploy}${name}`));
-  return JSON.parse(file, (_key, value: unknown) => (typeof value === 'string' ? filled(value) : value));
+  return JSON.parse(JSON.stringify(file), (_key, value: unknown) =>
+    typeof value === 'string' ? replaced(value) : value,
+  );
 }
