@@ -40,6 +40,8 @@ export interface UsageWriter {
    * @returns the sums by day that it contributes to, as they are now
    */
   add(batch: UsageBatch): Promise<DaySum[]>;
+  /** Notes that a holder runs pipelines from now on: an export needs the folder of the last one. */
+  begin(holder: string, at: Date): Promise<void>;
   /** Notes that nothing was counted since the last batch. */
   touch(holder: string, at: Date): Promise<void>;
   /** Moves the amounts of minutes before `minute` to the first minute of their hours. */
@@ -143,6 +145,13 @@ export function createUsageWriter(database: Database): UsageWriter {
       // Not before the commit: a rollback removes what was created.
       for (const [key, id] of created) known.set(key, id);
       return stored;
+    },
+
+    async begin(holder, at) {
+      await queries
+        .insert(writers)
+        .values({ holder, sequence: 0, writtenAt: at })
+        .onConflictDoUpdate({ target: writers.holder, set: { writtenAt: at } });
     },
 
     async touch(holder, at) {

@@ -78,12 +78,12 @@ test('nothing is deleted before a consumer has it that another process has decla
   for (let n = 0; n < 3; n += 1) await one.publish('s', someBatch());
   const ending = new AbortController();
   let count = 0;
-  for await (const { ack } of one.consume('s', 'a', ending.signal)) {
+  for await (const delivery of one.consume('s', 'a', ending.signal)) {
     if (count === 0) {
       await other.declare('s', ['a', 'b']);
       expect((await other.stats('s')).consumers['b']).toMatchObject({ batches: 3 });
     }
-    await ack();
+    await delivery.ack();
     count += 1;
     if (count === 3) ending.abort();
   }

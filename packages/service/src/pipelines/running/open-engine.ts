@@ -265,6 +265,11 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
       lettersOf: (id) => createFolderLetters(join(pipelines, id), letterBoundsOf(limits), () => clock.now()),
       log,
     }).catch(warn('could not take over the shared buffers; the next start continues'));
+    // After what an earlier process has left: usage is complete until then.
+    await meter
+      .flush()
+      .then(() => usageWriter.begin(lease.holder, new Date(clock.now())))
+      .catch(warn('could not note that this engine runs the pipelines; an export may ask for another DATA_DIR'));
     const streams = (): Promise<string[]> => buffered.names();
     const left = await findOrphans({ state, coordinator, bus, streams, pipelines }).catch(cleanUpFailed);
     await supervisor.start();

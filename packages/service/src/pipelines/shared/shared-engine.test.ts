@@ -6,6 +6,7 @@ import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { clientOf } from '../../../../../test/support/alert-world.js';
 import { connect, postgresql } from '../../../../../test/support/databases.js';
 import { readLogs } from '../../../../../test/support/log-reader.js';
+import { exportInstallation } from '../../transfer/export-installation.js';
 import { createTestService, type Tenant, type TestService } from '../../../../../test/support/service.js';
 import { startJetStream } from '../../../../../test/support/brokers/jetstream.js';
 import { startVendor } from '../../../../../test/support/vendor.js';
@@ -199,6 +200,25 @@ it('take over the buffers and dead letters of an engine of its own, and it those
   expect((await world.pool().query('select from bus_batches')).rowCount).toBe(0);
   await client(again).must('PATCH', `/v2/~/pipelines/${paused.pipeline}`, { enabled: true });
   await until(client(again), paused.pipeline, { egress: { records: 3 }, waiting: 0 });
+  await again.engine?.close();
+});
+
+it('can be exported after one engine of its own has taken over, also without the folders of the others', async () => {
+  const world = await openWorld();
+  const data = await mkdtemp(join(tmpdir(), 'export-'));
+  onTestFinished(() => rm(data, { recursive: true, force: true }));
+  const shared = await world.start();
+  const client = clientOf({ service: shared }, await shared.tenant('Northwind'));
+  const { pipeline, input } = await client.build({ type: 'dev-null' });
+  await expect.poll(() => append(shared, input, 1)).toMatchObject({ stored: true });
+  await until(client, pipeline, { egress: { records: 1 } });
+  await shared.engine?.close();
+  const alone = await world.start({ folder: join(data, 'engine'), isShared: false });
+  await alone.engine?.close();
+  const { connectionString } = world.pool().options;
+  const env = { DATABASE_URL: String(connectionString), DATA_DIR: data, MASTER_KEY: shared.master };
+  const exported = await exportInstallation({ env, file: join(data, 'export.gz'), log: shared.logger });
+  expect(exported.rows).toBeGreaterThan(0);
 });
 
 it('share buffers in JetStream: each accepts records, and one continues where the other ended', async () => {
