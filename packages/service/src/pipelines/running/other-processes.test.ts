@@ -58,7 +58,13 @@ it('rejects records after another process has acquired the engine lease', async 
   const service = await createTestService({ database: await anyDatabase().open(), run: { clock } });
   const acme = await service.tenant('Northwind');
   const input = await makeInput(service, acme);
-  await build(service, acme, input);
+  const id = await build(service, acme, input);
+  const status = async () => {
+    // A start that fails, for example because the database is slow, is tried again later.
+    clock.advance(1_000);
+    return (await service.call('GET', `/v2/${acme.team}/pipelines/${id}/status`, { key: acme.key })).body.status;
+  };
+  await expect.poll(status).toBe('Running');
   expect(await service.engine?.append(input, [RECORD])).toMatchObject({ stored: true });
   await expireEngineLease(service.database);
   const folder = await mkdtemp(join(tmpdir(), 'engine-'));
