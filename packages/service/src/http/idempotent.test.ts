@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asWrite, exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { pglite, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
-describe.each([pglite(), postgresql()])('Idempotency-Key on $name (R01)', (databases) => {
+describe.each(eachDatabase())('Idempotency-Key on $name (R01)', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let keys = 0;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBody, typeOf } from '../../../../test/support/connectors.js';
-import { pglite, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { createTestService, type Tenant, type TestService } from '../../../../test/support/service.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -11,7 +11,7 @@ interface Built {
   output_id: string;
 }
 
-describe.each([pglite(), postgresql()])('integrations on $name', (databases) => {
+describe.each(eachDatabase())('integrations on $name', (databases) => {
   let service: TestService;
   let acme: Tenant;
   let tenants = 0;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Fields, SchemaUpdate } from '@connector-frame/engine';
-import { pglite, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { openPipelinesApi, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 import { createEdgeSchemaWriter, MAX_EVENTS } from './edge-schemas.js';
 import { createEngineLeases } from './engine-leases.js';
@@ -15,7 +15,7 @@ const update = (fields: Fields, minute?: number): SchemaUpdate => ({
   }),
 });
 
-describe.each([pglite(), postgresql()])('schemas of edges on $name', (databases) => {
+describe.each(eachDatabase())('schemas of edges on $name', (databases) => {
   let api: PipelinesApi;
   let id: string;
   let token: number;

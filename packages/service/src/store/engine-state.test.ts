@@ -1,12 +1,12 @@
 import { createEmbeddedCoordinator } from '@connector-frame/engine';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock, runCoordinatorContract } from '../../../../test/support/coordinator-contract.js';
-import { pglite, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import type { Database } from './database.js';
 import { createEngineLeases } from './engine-leases.js';
 import { createEngineState } from './engine-state.js';
 
-describe.each([pglite(), postgresql()])('engine state on $name', (databases) => {
+describe.each(eachDatabase())('engine state on $name', (databases) => {
   let database: Database;
   beforeAll(async () => {
     database = await databases.open();

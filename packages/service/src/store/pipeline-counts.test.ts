@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { pglite, postgresql } from '../../../../test/support/databases.js';
+import { eachDatabase } from '../../../../test/support/databases.js';
 import { openPipelinesApi, type PipelinesApi } from '../../../../test/support/pipelines-api.js';
 import { createEngineLeases } from './engine-leases.js';
 import { createCountsWriter } from './pipeline-counts.js';
@@ -13,7 +13,7 @@ const counts = (records: number): CountsByNode => ({
 });
 const recordsIn = (nodes: CountsByNode | undefined) => nodes?.['in']?.ingress.records;
 
-describe.each([pglite(), postgresql()])('counts of pipelines on $name', (databases) => {
+describe.each(eachDatabase())('counts of pipelines on $name', (databases) => {
   let api: PipelinesApi;
   let id: string;
   let token: number;
