@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestRunner, type RunnerTask, type RunnerTestSuite } from 'vitest';
-import { daysOf, isToday } from './daily-files.ts';
+import { daysOf, isToday } from './daily-files.js';
 
 /** Which tests need a program, by file and by the title with those of the suites around it. */
 const users: Readonly<Record<string, { files?: RegExp; titles?: RegExp }>> = {

@@ -202,7 +202,7 @@ describe('compose.nats.yaml', () => {
     const env = readEnv(variablesOf(file, service, folder));
     const { env: own, unused } = readWorkerEnv(variablesOf(file, worker, folder));
     expect([env.NATS_URL, own.NATS_URL]).toEqual(Array(2).fill(secretTexts['nats-url']?.trim()));
-    expect([env.ENGINE, own.ENGINE, unused]).toEqual(['off', 'shared', []]);
+    expect([env.ENGINE, unused]).toEqual(['off', []]);
     expect(new URL(String(env.NATS_URL)).hostname in file.services).toBe(true);
     for (const [now, before] of [
       [service, services.service],
