@@ -7,16 +7,18 @@ import { day, long } from './long.js';
  * the name of a file, execute all. Files about attacks are not in the list.
  */
 const PARTS: readonly (readonly [files: RegExp, oneIn: number])[] = [
-  [/^demo-(page|pipelines)$/, 3],
-  [/^frame-contract-element$/, 3],
-  [/^(secret-control|form-view|form-states|form-appearance|unsaved-input|leave|commands|accessible-form)$/, 3],
-  [/^(guides|drop-in|preload|set-up|frame-failures|react|vue)$/, 3],
-  [/^core-(failures|options|origins|policies|protocol|session|teardown|testing)$/, 3],
-  [/^element-(dev-mode|host-routes|life|messages|page|preload|settings)$/, 3],
+  // At least ten tests each.
+  [/^demo-(page|pipelines)$/, 5],
+  [/^frame-contract-element$/, 5],
+  [/^(secret-control|form-view|unsaved-input|leave|commands|guides|preload|react|element-messages)$/, 5],
+  [/^core-(failures|protocol|session|teardown)$/, 5],
+  [/^(form-states|form-appearance|accessible-form|drop-in|set-up|frame-failures|vue)$/, 3],
+  [/^core-(options|origins|policies|testing)$/, 3],
+  [/^element-(dev-mode|host-routes|life|page|preload|settings)$/, 3],
   [/^connector-catalog(-adapters)?$/, 3],
+  [/^(engines|frame-requests)$/, 3],
   // Each of these is the adapter of its day.
   [/^frame-contract-(function|react-19|vue)$/, 2],
-  [/^(engines|frame-requests)$/, 3],
   [/^(demo-pipelines-look|gallery-page|saved-only)$/, 2],
 ];
 
