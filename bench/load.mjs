@@ -1,6 +1,6 @@
 /**
  * Sends requests over keep-alive connections from a separate process, so its CPU time is not
- * attributed to the server.
+ * attributed to the server. `targets`, each with `url` and `headers`, take turns.
  */
 import { Agent, request } from 'node:http';
 
@@ -22,11 +22,11 @@ function send({ url, method, headers, body }) {
 /** Bodies for the next calls, received ahead of them. */
 let bodies = [];
 
-process.on('message', async ({ calls = 0, next, ...what }) => {
+process.on('message', async ({ calls = 0, next, targets, ...what }) => {
   if (next) bodies = next;
   let left = calls;
   const worker = async () => {
-    while (left-- > 0) await send({ body: bodies[left], ...what });
+    while (left-- > 0) await send({ body: bodies[left], ...what, ...targets?.[left % targets.length] });
   };
   await Promise.all(Array.from({ length: 8 }, worker));
   process.send('done');

@@ -6,6 +6,8 @@ import { getRequestListener } from '@hono/node-server';
 /** Serves an app of this process to a client in another process. */
 export async function openServer(app) {
   const server = createServer(getRequestListener(app.fetch));
+  // A connection that is idle on a busy machine must not close while a request is on its way.
+  server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
   const load = fork(new URL('load.mjs', import.meta.url));
   const send = async (calls, { path, ...request }) => {

@@ -40,11 +40,13 @@ const typeOf = (number, path) => ({
     base_url: ORIGIN,
     authentication: { kind: 'bearer', secret: '/secrets/token' },
     interval_seconds: INTERVAL_S,
+    check: { path, records: { path: '/data' } },
     streams: [
       {
         name: `events-${number}`,
         path,
         query: { since: '{{since}}', limit: '{{page_size}}' },
+        page_size: 100,
         records: { path: '/data', id: '/id', time: '/at', time_form: 'milliseconds' },
         pagination: { kind: 'none' },
         cursor: { kind: 'time', overlap_seconds: 60 },
@@ -117,12 +119,33 @@ async function polled(vendor, path, egress) {
   return { cost, memory };
 }
 
-/** Measures memory and CPU time of 500 pipelines, each with its own input and definition. */
-export default async function polling() {
+/** Starts the vendor, and returns it with an egress that sends the requests of the definitions to it. */
+async function openVendor() {
   // In another process, so that its CPU time does not count.
   const vendor = await startProcess('poll-vendor.mjs');
   const real = createEgress({ allow: ['127.0.0.0/8'] });
   const egress = { ...real, fetch: (url, init) => real.fetch(vendor.origin + String(url).slice(ORIGIN.length), init) };
+  return { vendor, egress, close: async () => (real.close?.(), await vendor.stop()) };
+}
+
+/** Returns the CPU time in milliseconds of a poll, and the bytes of heap of a pipeline, for polls without and with new records. */
+export async function measurePolling() {
+  const { vendor, egress, close } = await openVendor();
+  try {
+    return {
+      idle: await polled(vendor, '/idle', egress),
+      busy: await polled(vendor, '/busy', egress),
+      records: vendor.events,
+      pipelines: PIPELINES,
+    };
+  } finally {
+    await close();
+  }
+}
+
+/** Measures memory and CPU time of 500 pipelines, each with its own input and definition. */
+export default async function polling() {
+  const { vendor, egress, close } = await openVendor();
   try {
     for (const [name, path] of [
       ['idle', '/idle'],
@@ -135,7 +158,6 @@ export default async function polling() {
       report(`${PIPELINES} polled pipelines, ${name}${records}`, told);
     }
   } finally {
-    real.close?.();
-    await vendor.stop();
+    await close();
   }
 }

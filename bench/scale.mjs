@@ -3,6 +3,7 @@ import { bareConnectors } from './bare-connectors.mjs';
 import { report, sideBySide } from './lib.mjs';
 import { openServer } from './open-server.mjs';
 import { openService } from './open-service.mjs';
+import { scaleEngine } from './scale-engine.mjs';
 
 const CONNECTORS = 10_000;
 const PIPELINES = 1_000;
@@ -67,8 +68,13 @@ async function compare(name, { bound, calls, than }, a, b) {
   report(name, `${result.ratio.toFixed(2)} of ${than} (${figures})`, `at least ${bound}`, result.ratio >= bound);
 }
 
-/** Measures reads with many connectors and pipelines on the embedded PostgreSQL. */
+/** Measures reads, the start and the memory with many connectors and pipelines on the embedded PostgreSQL. */
 export default async function scale() {
+  await reads();
+  await scaleEngine();
+}
+
+async function reads() {
   const { deps, apiKey, team, other, parent, database, close } = await openService();
   try {
     const app = createApp(deps);
@@ -108,6 +114,12 @@ export default async function scale() {
       await againstFew('last page of 10,000 connectors', 50, last, few);
       await againstBare('reading one of 10,000 connectors', 300, one);
       await againstFew('reading one of 10,000 connectors', 300, one, `/v1/${other}/inputs/few-${FEW / 2}`);
+      await compare(
+        'finding the pipeline of one of 10,000 connectors',
+        { bound: SHARE_OF_FEW, calls: 300, than: 'reading one that no pipeline uses' },
+        on(served, one),
+        on(served, `/v1/${team}/inputs/many-${PIPELINES / 2}`),
+      );
       await againstBare('statuses of 1,000 pipelines', 20, `/v2/${team}/pipelines/statuses?limit=${PIPELINES}`);
       await againstBare('summary of 1,000 pipelines', 20, `/v2/${team}/pipeline_summary`);
       await compare(
