@@ -25,9 +25,10 @@ export async function startProcess(file, { words = [], env = {} } = {}) {
   const [told] = await once(child, 'message');
   return {
     ...told,
-    /** Asks the program for its figures. */
-    async figures() {
-      child.send('figures');
+    pid: child.pid,
+    /** Asks the program for its figures. @param what `collect`: after a garbage collection */
+    async figures(what = 'figures') {
+      child.send(what);
       const [figures] = await once(child, 'message');
       return figures;
     },
@@ -79,8 +80,9 @@ export async function build(call, org, output, between = []) {
 }
 
 /** Starts the whole service, without rate limits, on an empty data folder. */
-export const startService = (folder, env = {}) =>
+export const startService = (folder, env = {}, words = []) =>
   startProcess('engine-service.mjs', {
+    words,
     env: {
       ...env,
       DATA_DIR: folder,

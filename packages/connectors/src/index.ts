@@ -16,6 +16,7 @@ export {
 } from './_shared/aws/identity.js';
 export { needsAwsIdentity } from './needs-aws-identity.js';
 export { createDevNullOutput } from './dev-null/output.js';
+export { DEFAULT_RECORDS as HTTP_BATCH_RECORDS, WAIT_MS as HTTP_BATCH_MS } from './http/output.js';
 export { createFileOutput, type FileOutputOptions } from './file/file-output.js';
 export { createSyntheticInput, type SyntheticInputOptions } from './synthetic/synthetic-input.js';
 export { exampleRecord, RECORD_TYPES } from './synthetic/shape-of.js';

@@ -96,7 +96,13 @@ export type { NewLetter } from './delivery/letter-lines.js';
 export type { LetterStats, LetterStorage, NodeLetters } from './delivery/letter-storage.js';
 export { hasRoomFor, type LetterBounds } from './delivery/letter-store.js';
 export type { Backlog, Losses } from './control/observer.js';
-export type { Components, MissingPart, RunnerLimits, RunnerOptions } from './delivery/runner-options.js';
+export {
+  DEFAULT_LIMITS,
+  type Components,
+  type MissingPart,
+  type RunnerLimits,
+  type RunnerOptions,
+} from './delivery/runner-options.js';
 export {
   observationIn,
   stateOf,

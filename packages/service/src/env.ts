@@ -88,6 +88,9 @@ const webhookSecret = z
 
 const MIB = 1024 * 1024;
 const MAX_BYTES = 2 ** 50;
+/** Largest values of `NATS_STREAMS` and `METRICS_PIPELINES`. */
+export const MAX_JETSTREAM_STREAMS = 64;
+export const MAX_LABELED_PIPELINES = 10_000;
 const bytesHint = 'bytes, at least 1048576, for example 268435456';
 
 const limitHint = '<requests>/<seconds>, for example 600/60, or "off"';
@@ -138,7 +141,11 @@ const Variables = z.object({
     .string()
     .regex(/^[\w-]{1,64}$/, 'letters, digits, "_" and "-", at most 64')
     .default('connector-frame'),
-  NATS_STREAMS: integer(1, 64, 'a number of JetStream streams, at most 64').default(4),
+  NATS_STREAMS: integer(
+    1,
+    MAX_JETSTREAM_STREAMS,
+    `a number of JetStream streams, at most ${MAX_JETSTREAM_STREAMS}`,
+  ).default(4),
   NATS_REPLICAS: integer(1, 5, 'a number of replicas, at most 5').optional(),
   ENGINE: z
     .enum(
@@ -241,7 +248,11 @@ const Variables = z.object({
     .string()
     .refine(isTemplate, 'an address: https://host.example/checkout?account={billing_account_id}&product={product_id}')
     .optional(),
-  METRICS_PIPELINES: integer(0, 10_000, 'a number of pipelines, at most 10000').default(200),
+  METRICS_PIPELINES: integer(
+    0,
+    MAX_LABELED_PIPELINES,
+    `a number of pipelines, at most ${MAX_LABELED_PIPELINES}`,
+  ).default(200),
   METRICS_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: z
     .enum(

@@ -86,8 +86,10 @@ export const createHttpOutput: CreateOutput = (config, { egress, clock }): Outpu
 };
 
 /** Limits of a request that the settings do not set. Many servers reject bodies over 1 MiB. */
-const DEFAULT_RECORDS = 500;
+export const DEFAULT_RECORDS = 500;
 const DEFAULT_BYTES = 1_000_000;
+/** Milliseconds for which records are collected for a request. */
+export const WAIT_MS = 1_000;
 /** Maximum bytes of a request, whatever the settings say: it is held in memory twice. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -99,7 +101,7 @@ function readBatching({ structure }: Pick<HttpRequest, 'structure'>, settings: o
   return {
     records: isUnlimited ? DEFAULT_RECORDS : records,
     bytes: Math.min(isUnlimited ? DEFAULT_BYTES : bytes, MAX_BYTES),
-    waitMs: 1_000,
+    waitMs: WAIT_MS,
     waitFrom: 'write',
   };
 }

@@ -36,7 +36,8 @@ const FRESH_MS = 400;
 const PATIENCE_MS = 1_000;
 /** Milliseconds between attempts to reach a database that is away. */
 const RETRY_MS = 1_000;
-const MAX_ENTRIES = 10_000;
+/** Connectors that are known at a time. */
+export const MAX_ENTRIES = 10_000;
 
 interface Entry<T> {
   /** `undefined`: there is no such connector. */

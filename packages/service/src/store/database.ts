@@ -34,6 +34,10 @@ export interface DatabaseTimeouts {
   response: number;
 }
 
+/** Most connections of one process, and those that a shared engine has besides. */
+export const POOL_CONNECTIONS = 20;
+export const RESERVED_CONNECTIONS = 4;
+
 const TIMEOUTS: DatabaseTimeouts = { connect: 5_000, statement: 15_000, response: 17_000 };
 
 /**
@@ -48,7 +52,7 @@ export function postgresDatabase(
 ): Database & { pool: Pool } {
   const pool = new Pool({
     ...where,
-    max: 20,
+    max: POOL_CONNECTIONS,
     connectionTimeoutMillis: timeouts.connect,
     statement_timeout: timeouts.statement,
     query_timeout: timeouts.response,
@@ -83,7 +87,7 @@ export function postgresDatabase(
 
 /** Creates a small pool on the same server, whose connections others can't use up. */
 export function reservedPool({ options }: Pool): Pool {
-  const pool = new Pool({ ...options, max: 4 });
+  const pool = new Pool({ ...options, max: RESERVED_CONNECTIONS });
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

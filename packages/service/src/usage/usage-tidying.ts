@@ -2,7 +2,7 @@ import type { UsageWriter } from '../store/usage-writer.js';
 import { DAY, HOUR, minuteOf } from './periods.js';
 
 /** Milliseconds for which usage is kept by the minute: longer than series by the minute reach back. */
-const BY_MINUTE = DAY + HOUR;
+export const BY_MINUTE = DAY + HOUR;
 
 /**
  * Returns a function that aggregates older usage by hour and deletes expired usage.

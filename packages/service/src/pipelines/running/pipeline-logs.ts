@@ -21,13 +21,13 @@ export interface PipelineLogsOptions {
 }
 
 /** Entries kept per pipeline. */
-const CAPACITY = 200;
+export const CAPACITY = 200;
 /** Entries kept of the API of an organization. */
 const API_CAPACITY = 1_000;
 /** Entries of the API that are older than this are removed by the next start: 7 days. */
 const API_AGE_MS = 7 * 86_400_000;
 /** Entries kept of all pipelines and organizations, about 12 MB in the file. The longest logs are shortened first. */
-const MAX_ENTRIES = 50_000;
+export const MAX_ENTRIES = 50_000;
 /** Milliseconds from a new entry to its write, and from a failed write to the next attempt. */
 const FLUSH_MS = 1_000;
 const RETRY_MS = 5_000;

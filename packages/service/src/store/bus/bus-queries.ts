@@ -29,7 +29,7 @@ export interface StoredBatch {
 }
 
 /** Ids that are remembered of deleted batches, and how many more there are before they are removed. */
-const RECENT_IDS = 1_024;
+export const RECENT_IDS = 1_024;
 const PRUNE_EVERY = 256;
 /** Part of the budget, of 8, below which dropping ends. */
 const RESUME = 7;

@@ -51,7 +51,7 @@ const BLOCKED_MS = 500;
  * Settings for the server of one process: durable, small, and reachable from this machine only.
  * Source: https://www.postgresql.org/docs/18/runtime-config.html
  */
-const SETTINGS: Readonly<Record<string, string>> = {
+export const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   unix_socket_permissions: '0600',
   fsync: 'on',
