@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { report, sideBySide } from './lib.mjs';
 import { api, build, event, ndjson, startProcess, startService } from './pipelines.mjs';
+import { nextMessage } from './processes.mjs';
 
 const ROUNDS = 3;
 const LATENCIES = [0, 50, 200];
@@ -27,7 +27,7 @@ async function through(load, to, { url, token }, { records, calls, body }) {
   const headers = { 'content-type': 'application/x-ndjson', ...(token && { authorization: `Bearer ${token}` }) };
   const started = performance.now();
   load.send({ url, calls, method: 'POST', headers, body });
-  await once(load, 'message');
+  await nextMessage(load);
   for (;;) {
     const now = await to.figures();
     if (recordsIn(now) >= recordsIn(before) + records * calls) {

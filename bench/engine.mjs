@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { report, sideBySide } from './lib.mjs';
 import { api, build, ndjson, startProcess, startService } from './pipelines.mjs';
+import { nextMessage } from './processes.mjs';
 
 const ROUNDS = 7;
 /** Records per body, and bodies per round. */
@@ -22,7 +22,7 @@ async function through(load, { url, token, delivered }, bodies = BODIES, content
   const headers = { 'content-type': 'application/x-ndjson', ...(token && { authorization: `Bearer ${token}` }) };
   const started = performance.now();
   load.send({ url, calls: bodies, method: 'POST', headers, body: content });
-  await once(load, 'message');
+  await nextMessage(load);
   if (delivered) while ((await delivered()) < before + bodies * RECORDS) await sleep(40);
   return (bodies * RECORDS * 1_000) / (performance.now() - started);
 }

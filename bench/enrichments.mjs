@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { report, sideBySide } from './lib.mjs';
 import { api, build, event, ndjson, startService } from './pipelines.mjs';
+import { nextMessage } from './processes.mjs';
 
 const ROUNDS = 7;
 /** Records per round, and per body. */
@@ -18,12 +18,12 @@ const users = Array.from({ length: KEYS }, (_, number) => ({ id: event(number).a
 /** Returns records per second, from the first byte sent to the last record delivered. */
 async function through(load, { url, token, delivered }, bodies) {
   load.send({ next: bodies });
-  await once(load, 'message');
+  await nextMessage(load);
   const before = await delivered();
   const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
   const started = performance.now();
   load.send({ url, calls: RECORDS / PER_BODY, method: 'POST', headers });
-  await once(load, 'message');
+  await nextMessage(load);
   while ((await delivered()) < before + RECORDS) await sleep(5);
   return (RECORDS * 1_000) / (performance.now() - started);
 }

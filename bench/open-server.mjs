@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { nextMessage } from './processes.mjs';
 
 /** Serves an app of this process to a client in another process. */
 export async function openServer(app) {
@@ -12,7 +12,7 @@ export async function openServer(app) {
   const load = fork(new URL('load.mjs', import.meta.url));
   const send = async (calls, { path, ...request }) => {
     load.send({ url: `http://localhost:${server.address().port}${path}`, calls, ...request });
-    await once(load, 'message');
+    await nextMessage(load);
   };
   return {
     /**

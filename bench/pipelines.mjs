@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nextMessage } from './processes.mjs';
 
 /** A typical audit event of about 400 bytes, the same number for each. */
 export const event = (number) => ({
@@ -22,14 +23,14 @@ export const ndjson = (count, first = 0) =>
 /** Starts a program of this folder. It sends a message when it is ready. */
 export async function startProcess(file, { words = [], env = {} } = {}) {
   const child = fork(new URL(file, import.meta.url), words, { env: { ...process.env, ...env } });
-  const [told] = await once(child, 'message');
+  const told = await nextMessage(child);
   return {
     ...told,
     pid: child.pid,
     /** Asks the program for its figures. @param what `collect`: after a garbage collection */
     async figures(what = 'figures') {
       child.send(what);
-      const [figures] = await once(child, 'message');
+      const figures = await nextMessage(child);
       return figures;
     },
     async stop() {

@@ -1,7 +1,23 @@
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 
 /** Milliseconds of a tick in `/proc/<pid>/stat`; Linux has a hundred a second on every common platform. */
 const TICK_MS = 10;
+
+/** Resolves to the next message of a child process. Rejects if it ends instead, and never sends one. */
+export async function nextMessage(child) {
+  const over = new AbortController();
+  const { signal } = over;
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`A process of the benchmark ended with ${code}; what it printed says why.`);
+  });
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended]);
+    return message;
+  } finally {
+    over.abort();
+  }
+}
 
 /** Returns the ids of a process and of all its descendants. */
 export async function treeOf(pid) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nextMessage } from './processes.mjs';
 
 /** Records per request, bytes per record, and requests. */
 export const LOADS = {
@@ -51,7 +51,7 @@ export function toolsOf(topology, load) {
   };
   const send = async (message) => {
     load.send(message);
-    await once(load, 'message');
+    await nextMessage(load);
   };
   return {
     call,
