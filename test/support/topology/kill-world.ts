@@ -149,7 +149,9 @@ export async function kill(world: KillWorld, victim: Victim, { waits }: { waits:
   }
   const members = topology.members.filter(({ kind }) => kind === victim);
   const member = members[Math.floor(Math.random() * members.length)];
+  const moves = await world.leases.moves();
   await member?.kill();
-  if (waits) await world.taken();
+  // Its leases expire seconds after the kill. A replica has none.
+  if (waits && victim === 'worker') await until(async () => (await world.leases.moves()) > moves);
   await member?.start();
 }
