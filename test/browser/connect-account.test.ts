@@ -50,8 +50,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+// What pages need that allow no other site to hold their windows.
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 320, height: 800 } });
+  await openForm({ 'cross-origin-opener-policy': 'same-origin-allow-popups' });
+});
+
+async function openForm(headers: Readonly<Record<string, string>>): Promise<void> {
+  await page.route(new URL(world.host).href, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, headers: { ...response.headers(), ...headers } });
+  });
   await page.goto(world.host);
   const options = {
     sessionToken: await world.session(),
@@ -63,7 +72,7 @@ beforeEach(async () => {
   };
   await page.evaluate((given) => Reflect.get(globalThis, 'mount')(given), options);
   form = page.frameLocator('iframe');
-});
+}
 afterEach(() => page.context().close());
 
 const formViolations = async (): Promise<string[]> => {
@@ -99,6 +108,14 @@ test('a customer connects an account by keyboard at 320 px, and the page learns 
   expect(heard).not.toMatch(/token|consent|code=|octocat/i);
   const { body } = await world.call('GET', `/v1/${world.team}/inputs`);
   expect(body).toMatchObject({ inputs: [{ config: { secrets: { api_key: { account: { status: 'connected' } } } } }] });
+});
+
+test('on a page that cuts off its windows, the form says that it can use none, and the console why', async () => {
+  await openForm({ 'cross-origin-opener-policy': 'same-origin' });
+  const warned = page.waitForEvent('console', (message) => message.text().includes('same-origin-allow-popups'));
+  await form.getByRole('button', { name: 'Connect with Linear' }).press('Enter');
+  await form.getByText('Your browser opened no window that this form can use.').waitFor();
+  await warned;
 });
 
 test('a customer who refuses or closes the window reads so, and can try again or enter a key', async () => {

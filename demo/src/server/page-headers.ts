@@ -23,7 +23,8 @@ export function pageHeaders(service: string): Record<string, string> {
     'content-security-policy': policy.join('; '),
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
-    'cross-origin-opener-policy': 'same-origin',
+    // `same-origin` would cut off the windows in which users connect accounts.
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
     'x-content-type-options': 'nosniff',
   };
 }

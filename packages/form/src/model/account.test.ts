@@ -44,10 +44,10 @@ describe('connecting an account', () => {
     expect(opened.form.secret(TOKEN)).toEqual({ state: 'empty' });
   });
 
-  it('says that the browser blocked the window, without a request', async () => {
+  it('says that the browser opened no window, without a request', async () => {
     const { form, service } = await openAccountForm([], () => undefined);
     await form.connectAccount(TOKEN);
-    expect(form.account(TOKEN)?.note).toContain('blocked');
+    expect(form.account(TOKEN)?.note).toContain('opened no window');
     expect(service.calls).toEqual([]);
   });
 
