@@ -257,6 +257,24 @@ describe('the evaluator', () => {
     await evaluator.close();
   });
 
+  it('fires for what was logged after a rule was committed, also before it knew the rule', async () => {
+    const world = await rules();
+    world.set('p', 'Running');
+    const evaluator = world.open(writer);
+    await world.step(evaluator);
+    world.log(evaluator);
+    world.clock.advance(1_000);
+    // Another process commits it.
+    const committed = new Date(world.clock.now());
+    await store.alertRules.insert(ruleOf({ ...LOG_RULE, createdAt: committed, updatedAt: committed }));
+    world.clock.advance(1_000);
+    world.log(evaluator);
+    await world.step(evaluator);
+    expect(await events()).toEqual(['fired']);
+    expect((await alerts())[0]?.metadata).toMatchObject({ matches: 1 });
+    await evaluator.close();
+  });
+
   it('does not end the alert of a pipeline that exists and was not read yet', async () => {
     const world = await rules(ruleOf());
     world.set('p', 'Erroring');

@@ -60,6 +60,8 @@ const WAKE_MS = 1_000;
 const SAVE_MS = 60_000;
 /** An earlier state of this age says nothing about statuses anymore. */
 const MAX_STATE_AGE_MS = 300_000;
+/** Log entries that are compared with rules which are read later. */
+const MAX_RECENT = 1_000;
 /** Milliseconds of evaluation after which other tasks run. */
 const SLICE_MS = 8;
 
@@ -93,6 +95,8 @@ export class AlertEvaluator {
   /** The same by organization, and those of them that read logs. */
   #ofOrganization = new Map<string, CompiledRule[]>();
   #logRules = new Map<string, CompiledRule[]>();
+  /** Entries since the rules were read last: a rule may have been committed before them. */
+  #sinceRules: LoggedEntry[] = [];
   /** `undefined` until they are read, and after a write whose outcome is unknown. */
   #incidents: Incidents | undefined;
   #held = new HeldStatuses(undefined, 0);
@@ -143,6 +147,8 @@ export class AlertEvaluator {
   logged(entry: LoggedEntry): void {
     if (!this.#isReading) return;
     this.#matches.saw(entry.entry.sequence);
+    this.#sinceRules.push(entry);
+    if (this.#sinceRules.length > MAX_RECENT) this.#sinceRules.shift();
     if (this.#match(entry)) this.#wakeSoon(false);
   }
 
@@ -221,9 +227,14 @@ export class AlertEvaluator {
 
   async #readRules(): Promise<void> {
     const { writer, onUnknownRule } = this.#options;
+    const upTo = this.#sinceRules.at(-1);
     const revision = await writer.revision();
-    if (revision === this.#revision) return;
+    const forget = (): void => {
+      this.#sinceRules = this.#sinceRules.slice(this.#sinceRules.findLastIndex((entry) => entry === upTo) + 1);
+    };
+    if (revision === this.#revision) return forget();
     const rows = await writer.rules();
+    const before = this.#active;
     this.#rules = new Map(rows.map((row) => [row.id, row]));
     this.#active = new Map();
     this.#ofOrganization = new Map();
@@ -239,6 +250,9 @@ export class AlertEvaluator {
       }
     }
     this.#revision = revision;
+    for (const entry of this.#sinceRules)
+      this.#match(entry, ({ id, updatedAt }) => !before.has(id) && entry.entry.at >= updatedAt.getTime());
+    forget();
   }
 
   /** @param isAll whether to evaluate all rules; otherwise, only the log entries that were matched */
