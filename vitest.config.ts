@@ -12,8 +12,7 @@ const severalProcesses = {
     name: 'several-processes',
     include: ['connect-account', 'demo-pipelines'].map((name) => `test/browser/${name}.test.ts`),
     isolate: false,
-    // Read by test/support/topology/across-processes.ts.
-    env: { ACROSS_PROCESSES: '1' },
+    setupFiles: './test/support/topology/across-setup.ts',
   },
 } as const;
 

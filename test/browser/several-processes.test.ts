@@ -9,6 +9,7 @@ import { freePort } from '../support/free-port.js';
 import { rowOf, send } from '../support/pipeline-row.js';
 import { press } from '../support/press.js';
 import { startOidcServer, type OidcServer } from '../support/sign-in/oidc-provider.js';
+import { startProcesses } from '../support/topology/across-processes.js';
 
 /**
  * The path of a customer on the demo's pages, across processes: HAProxy sends each request to the next of two
@@ -37,7 +38,7 @@ beforeAll(async () => {
   const file = join(folder, 'clients.json');
   await writeFile(file, JSON.stringify({ clients: [client] }));
   const environment = { SERVICE_PORT: `${port}`, OAUTH_CLIENTS_FILE: file, EGRESS_ALLOW: '127.0.0.0/8,::1/128' };
-  fixture = await startDemoFixture(environment, true);
+  fixture = await startDemoFixture(environment, startProcesses);
 });
 afterAll(async () => {
   await fixture?.close();

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startDemo, type Demo } from '../../demo/src/start-demo.js';
 import { launchBrowser } from './browser.js';
 import { newDataFolder } from './data-folder.js';
-import { acrossProcesses, startProcesses } from './topology/across-processes.js';
+import { processStarter } from './topology/starter.js';
 import type { Topology } from './topology/topology.js';
 
 export type DemoPage = 'script' | 'html' | 'react' | 'vue';
@@ -39,18 +39,16 @@ export interface DemoFixture {
 /**
  * Starts the demo and a browser.
  * @param environment variables that override the defaults (free ports, new data folder)
- * @param hasProcesses whether the service of the demo is one of several processes behind a proxy
+ * @param startProcesses makes the service of the demo one of several processes behind a proxy
  */
 export async function startDemoFixture(
   environment: Readonly<Record<string, string>> = {},
-  hasProcesses = acrossProcesses,
+  startProcesses = processStarter(),
 ): Promise<DemoFixture> {
   // `npm test` has built them.
   const pages = fileURLToPath(new URL('../../demo/dist/public', import.meta.url));
   const data = await newDataFolder('demo-data');
-  const topology = hasProcesses
-    ? await startProcesses({ FILE_OUTPUT_DIR: join(data, 'files'), ...environment })
-    : undefined;
+  const topology = await startProcesses?.({ FILE_OUTPUT_DIR: join(data, 'files'), ...environment });
   const variables = {
     SERVICE_PORT: '0',
     HOST_PORT: '0',

@@ -4,7 +4,7 @@ import { createServer, type RunningServer } from '@connector-frame/service';
 import { serve, type Route } from './serve.js';
 import { bundle } from './bundle.js';
 import { newDataFolder } from './data-folder.js';
-import { acrossProcesses, startProcesses } from './topology/across-processes.js';
+import { processStarter } from './topology/starter.js';
 
 /** A host page on one origin and a service on another, both real, for browser tests. */
 export interface World {
@@ -86,7 +86,7 @@ export async function startWorld(
     LOG_LEVEL: 'silent',
     ...environment,
   };
-  const topology = acrossProcesses ? await startProcesses(variables) : undefined;
+  const topology = await processStarter()?.(variables);
   const own = await createServer({ ...variables, ...topology?.own });
   const service = topology ? { ...own, url: topology.url } : own;
   const { apiKey, teams } = await service.bootstrap({ organization: 'Test', teams: ['acme'] });

@@ -1,12 +1,6 @@
 import { postgresql } from '../databases.js';
 import { startTopology, type Topology } from './topology.js';
 
-/**
- * Whether fixtures start their service as one of several processes: set for the tests that the project
- * `several-processes` of vitest.config.ts runs once more.
- */
-export const acrossProcesses = process.env['ACROSS_PROCESSES'] === '1';
-
 /** Variables of a fixture that each process has its own of. */
 const OWN = new Set(['SERVICE_PORT', 'HOST_PORT', 'DATA_DIR', 'LOG_LEVEL']);
 

@@ -119,13 +119,17 @@ describe('a service under load', () => {
 describe('an engine', () => {
   it('does not say that no pipeline exists while the database cannot show it', async () => {
     const databases = postgresql();
-    const proxy = await startDatabaseProxy(await databases.url());
+    const url = await databases.url();
+    const proxy = await startDatabaseProxy(url);
     const database = postgresDatabase({ connectionString: proxy.url }, () => undefined, {
-      connect: 1_000,
-      statement: 1_000,
-      response: 1_000,
+      connect: 5_000,
+      statement: 5_000,
+      response: 5_000,
     });
-    await migrate(database, await loadMigrations());
+    // Migrations take longer than a statement may.
+    const patient = postgresDatabase({ connectionString: url }, () => undefined);
+    await migrate(patient, await loadMigrations());
+    await patient.close();
     const service = await createTestService({ database, run: {} });
     onTestFinished(async () => {
       await proxy.restore();

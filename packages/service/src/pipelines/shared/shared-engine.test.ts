@@ -53,7 +53,7 @@ async function openWorld() {
 
 const statusOf = (client: Client, id: string) => client.must('GET', `/v2/~/pipelines/${id}/status`);
 const until = (client: Client, id: string, wanted: object) =>
-  expect.poll(() => statusOf(client, id), { timeout: 20_000 }).toMatchObject(wanted);
+  expect.poll(() => statusOf(client, id)).toMatchObject(wanted);
 
 /** Returns how many pipelines a service runs: it exposes metrics of its own ones only. */
 const runningIn = (service: TestService): number =>
@@ -70,7 +70,7 @@ it('respond alike for every pipeline while their clocks differ by hours, and one
   const [here, there] = clients;
   if (!here || !there) throw new Error('There are two.');
   const made = [await here.build({ type: 'dev-null' }), await there.build({ type: 'dev-null' })];
-  await expect.poll(() => [runningIn(one), runningIn(two)], { timeout: 20_000 }).toEqual([1, 1]);
+  await expect.poll(() => [runningIn(one), runningIn(two)]).toEqual([1, 1]);
   for (const { pipeline, input } of made) {
     for (const client of clients) await until(client, pipeline, { status: 'Running' });
     for (const service of [one, two])
@@ -89,7 +89,7 @@ it('respond alike for every pipeline while their clocks differ by hours, and one
   const tokens = await world.pool().query('select token, member_id from engine_leases order by pipeline_id');
   const leases = JSON.stringify(tokens.rows);
   await two.engine?.close();
-  await expect.poll(() => runningIn(one), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => runningIn(one)).toBe(2);
   expect(JSON.stringify((await world.pool().query('select token, member_id from engine_leases')).rows)).not.toBe(
     leases,
   );
@@ -117,7 +117,7 @@ it('show the records of a pipeline of another process, and change its schemas', 
     edges: [{ from_node_instance_id: 'in', to_node_instance_id: 'out', schema_detection_spec: { enabled: true } }],
   });
   // One of them runs it: the other one is asked.
-  await expect.poll(() => runningIn(one) + runningIn(two), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => runningIn(one) + runningIn(two)).toBe(1);
   const [owner, asked] = runningIn(one) === 1 ? [one, two] : [two, one];
   const [own, there] = [clientOf({ service: owner }, acme), clientOf({ service: asked }, acme)];
   const edge = `/~/pipelines/${id}/edges/${edges[0].id}`;
@@ -131,7 +131,7 @@ it('show the records of a pipeline of another process, and change its schemas', 
   onTestFinished(() => reader.stop());
   // The request of the reader has to reach the other process first.
   await expect
-    .poll(async () => (await append(asked, input, 7), reader.entries.map(({ record }) => record)), { timeout: 20_000 })
+    .poll(async () => (await append(asked, input, 7), reader.entries.map(({ record }) => record)))
     .toContainEqual({ n: 7 });
   expect(await mode()).toBe('learning');
   expect((await there.send('POST', `/v2${edge}/schema/graduate`)).status).toBe(204);
@@ -153,18 +153,18 @@ it('fire an alert once, whichever process logs it and whichever leads', async ()
   const [here, there] = [clientOf({ service: one }, acme), clientOf({ service: two }, acme)];
   await there.rule('monad-log-alert', { levels: ['error'], dedupe_window: '1h' });
   const made = [await buildRefused(here, 401), await buildRefused(there, 401)];
-  await expect.poll(() => [runningIn(one), runningIn(two)], { timeout: 20_000 }).toEqual([1, 1]);
+  await expect.poll(() => [runningIn(one), runningIn(two)]).toEqual([1, 1]);
   for (const { input } of made) await expect.poll(() => append(one, input, 1)).toMatchObject({ stored: true });
-  await expect.poll(async () => (await here.alerts()).length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await here.alerts()).length).toBe(2);
   expect(await there.alerts()).toEqual(await here.alerts());
   const events = await world.pool().query(`select alert_id from alert_events`);
   expect(events.rowCount).toBe(2);
   // The next leader continues with the same alerts.
   await one.engine?.close();
-  await expect.poll(() => runningIn(two), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => runningIn(two)).toBe(2);
   const third = await buildRefused(there, 401);
   await expect.poll(() => append(two, third.input, 1)).toMatchObject({ stored: true });
-  await expect.poll(async () => (await there.alerts()).length, { timeout: 30_000 }).toBe(3);
+  await expect.poll(async () => (await there.alerts()).length).toBe(3);
 });
 
 it('take over the buffers and dead letters of an engine of its own, and it those of them', async () => {
@@ -238,7 +238,7 @@ it('share buffers in JetStream: each accepts records, and one continues where th
   await expect(world.start()).rejects.toThrow('Set the same NATS_URL');
   const [here, there] = [clientOf({ service: one }, acme), clientOf({ service: two }, acme)];
   for (const n of [1, 2]) for (const service of [one, two]) await append(service, input, n);
-  await expect.poll(() => runningIn(one) + runningIn(two), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => runningIn(one) + runningIn(two)).toBe(1);
   for (const client of [here, there]) await until(client, pipeline, { status: 'Disabled', waiting: 5 });
   await there.must('PATCH', `/v2/~/pipelines/${pipeline}`, { enabled: true });
   for (const client of [here, there]) await until(client, pipeline, { egress: { records: 5 }, waiting: 0 });
