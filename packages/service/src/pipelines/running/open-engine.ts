@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import {
   createEmbeddedCoordinator,
@@ -253,6 +254,8 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     days: metricsDays,
   });
   const closing = new AbortController();
+  // One listener for each loop.
+  setMaxListeners(0, closing.signal);
 
   async function start(): Promise<void> {
     const cleanUpFailed = warn('could not clean up removed pipelines; the next start retries');
