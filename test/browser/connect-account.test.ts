@@ -10,8 +10,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { axeViolations } from '../support/axe-violations.js';
 import { launchBrowser } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
+import type { Route } from '../support/serve.js';
 import { startOidcServer, type OidcServer } from '../support/sign-in/oidc-provider.js';
-import { startWorld, type World } from '../support/world.js';
+import { hostPage, startWorld, type World } from '../support/world.js';
+
+const pageWith = (opener: string): Route => ({
+  body: hostPage(),
+  headers: { 'content-type': 'text/html', 'cross-origin-opener-policy': opener },
+});
+/** Host pages by what they say about windows of other sites. */
+const pages = {
+  // What a page needs that lets no other site hold its own window.
+  '/allowing': pageWith('same-origin-allow-popups'),
+  '/cut-off': pageWith('same-origin'),
+};
 
 let browser: Browser;
 let provider: OidcServer;
@@ -41,7 +53,7 @@ beforeAll(async () => {
   await writeFile(file, JSON.stringify({ clients: [client] }));
   const environment = { SERVICE_PORT: `${port}`, OAUTH_CLIENTS_FILE: file, EGRESS_ALLOW: '127.0.0.0/8' };
   // Another site than the service, as in production.
-  world = await startWorld(environment, {}, '127.0.0.1');
+  world = await startWorld(environment, pages, '127.0.0.1');
 });
 afterAll(async () => {
   await browser?.close();
@@ -50,18 +62,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// What pages need that allow no other site to hold their windows.
 beforeEach(async () => {
   page = await browser.newPage({ viewport: { width: 320, height: 800 } });
-  await openForm({ 'cross-origin-opener-policy': 'same-origin-allow-popups' });
+  await openForm('/allowing');
 });
 
-async function openForm(headers: Readonly<Record<string, string>>): Promise<void> {
-  await page.route(new URL(world.host).href, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, headers: { ...response.headers(), ...headers } });
-  });
-  await page.goto(world.host);
+async function openForm(path: keyof typeof pages): Promise<void> {
+  await page.goto(`${world.host}${path}`);
   const options = {
     sessionToken: await world.session(),
     organizationId: world.team,
@@ -111,7 +118,7 @@ test('a customer connects an account by keyboard at 320 px, and the page learns 
 });
 
 test('on a page that cuts off its windows, the form says that it can use none, and the console why', async () => {
-  await openForm({ 'cross-origin-opener-policy': 'same-origin' });
+  await openForm('/cut-off');
   const warned = page.waitForEvent('console', (message) => message.text().includes('same-origin-allow-popups'));
   await form.getByRole('button', { name: 'Connect with Linear' }).press('Enter');
   await form.getByText('Your browser opened no window that this form can use.').waitFor();
