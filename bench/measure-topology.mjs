@@ -176,7 +176,7 @@ async function fill(topology, tools, result, memory) {
   return { pipelines, rows: after, heap: withConnectors };
 }
 
-/** Returns what a pipeline with series of its own costs in /metrics. */
+/** Returns what a pipeline that has its own series costs in /metrics. */
 async function scrape(topology, tools, pipelines) {
   const headers = { authorization: `Bearer ${topology.metricsToken}` };
   const { cpu } = await tools.costOf(() => tools.get('/metrics', SCRAPES, headers));

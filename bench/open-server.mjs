@@ -6,7 +6,7 @@ import { nextMessage } from './processes.mjs';
 /** Serves an app of this process to a client in another process. */
 export async function openServer(app) {
   const server = createServer(getRequestListener(app.fetch));
-  // A connection that is idle on a busy machine must not close while a request is on its way.
+  // On a busy machine, an idle connection must not close while the next request is in flight.
   server.keepAliveTimeout = 0;
   await new Promise((resolve) => server.listen(0, 'localhost', resolve));
   const load = fork(new URL('load.mjs', import.meta.url));

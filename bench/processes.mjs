@@ -38,7 +38,7 @@ export async function memoryOf(pid) {
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) * 1024;
 }
 
-/** Returns the CPU time of processes in milliseconds, with that of children that have ended. */
+/** Returns the CPU time of processes in milliseconds, including children that have ended. */
 export async function cpuOf(pids) {
   let ticks = 0;
   for (const pid of pids) {
@@ -48,7 +48,7 @@ export async function cpuOf(pids) {
   return ticks * TICK_MS;
 }
 
-/** Returns the bytes that processes have caused to be written to a disk. Only root may read those of others. */
+/** Returns the bytes that processes have written to disks. Only root may read the counts of other users. */
 export async function writtenBy(pids) {
   let bytes = 0;
   for (const pid of pids) {

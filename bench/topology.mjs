@@ -12,7 +12,7 @@ import { cache } from '../scripts/lib/root.mjs';
 import { startService } from './pipelines.mjs';
 import { cpuOf, findProcess, memoryOf, treeOf, writtenBy } from './processes.mjs';
 
-/** As in production: nothing is acknowledged before it is on disk. The buffers are those of a small server. */
+/** As in production: nothing is acknowledged before it is on disk. Buffers have the size of a small server's. */
 const DURABLE = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', shared_buffers: '128MB' };
 
 /** Loads a module of the tests' support. */
@@ -96,7 +96,7 @@ export async function startTopology(name) {
       /** CPU time in milliseconds, by role: `service`, `database`, `nats`. */
       async cpu() {
         const all = await measure(cpuOf);
-        // Without the children of the service: those of the embedded database are counted there.
+        // Without child processes of the service: processes of the embedded database are counted as `database`.
         let own = 0;
         for (const each of [service, ...furthers]) {
           const { cpu } = await each.figures();

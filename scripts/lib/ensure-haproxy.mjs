@@ -1,7 +1,7 @@
 import { ensureProgram } from './ensure-program.mjs';
 import { onPath } from './on-path.mjs';
 
-/** Ensures that tests can start a proxy: that of deploy/, and one in front of several processes. */
+/** Ensures that tests can start the proxies of deploy/ and of several processes. */
 export const ensureHaproxy = () =>
   ensureProgram({
     name: 'HAProxy',

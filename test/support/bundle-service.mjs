@@ -1,6 +1,6 @@
 /**
  * Bundles the compiled service and the worker, which start with a third of the CPU time of 1,600 modules,
- * and prints the path of the service's entry; that of the worker is beside it. Paths relative to a module stay those of the module.
+ * and prints the path of the service's entry; the worker's is beside it. Paths relative to a module stay valid.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -33,7 +33,7 @@ if (!existsSync(`${cache}/${folder}`)) {
     outdir: mine,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Keeps what is imported on first use in files of its own.
+    // Keeps modules that are imported on first use in separate files.
     splitting: true,
     platform: 'node',
     format: 'esm',

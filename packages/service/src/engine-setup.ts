@@ -54,7 +54,7 @@ export function prepareFolder({ DATA_DIR, FILE_OUTPUT_DIR }: Pick<EngineEnv, 'DA
   if (FILE_OUTPUT_DIR !== undefined && isInside(DATA_DIR, FILE_OUTPUT_DIR)) protectFolder(FILE_OUTPUT_DIR);
 }
 
-/** Returns the options of an engine without ports of its own. */
+/** Returns the options of an engine that opens no ports. */
 export function engineOptions(
   env: EngineEnv,
   core: Core,

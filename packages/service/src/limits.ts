@@ -12,7 +12,10 @@ import { BY_MINUTE as USAGE_BY_MINUTE_MS } from './usage/usage-tidying.js';
 
 /** What the code of the service limits, whatever it is configured to. Times in milliseconds. */
 export const limits = {
-  /** Connections of one process to the database, those of a shared engine besides, and those that the embedded one accepts. */
+  /**
+   * Database connections of one process, further connections of a shared engine, and connections that the
+   * embedded database accepts.
+   */
   connections: POOL_CONNECTIONS,
   reservedConnections: RESERVED_CONNECTIONS,
   embeddedConnections: Number(SETTINGS['max_connections']),

@@ -57,7 +57,7 @@ export interface WorkerEnvironment {
 }
 
 /**
- * Reads the environment of a worker. It may be that of the service: what only the API uses is neither
+ * Reads the environment of a worker. It may be the service's environment: what only the API uses is neither
  * read nor validated.
  * @throws EnvironmentError naming every invalid variable
  */

@@ -17,7 +17,7 @@ export const OPTIONS = [
   ['processes', undefined, 'processes of the service; by default one, or with ENGINE=shared as many as needed'],
   ['utilization', 0.7, 'share of a core, or of the memory of JavaScript, that you plan with'],
   ['database-cores', 4, 'cores of PostgreSQL'],
-  ['database-connections', undefined, "max_connections of PostgreSQL; by default, that of PostgreSQL's own"],
+  ['database-connections', undefined, "max_connections of PostgreSQL; by default, PostgreSQL's default"],
   ['database-gib', 100, 'GiB of disk for the database'],
   ['nats-cores', 4, 'cores of NATS'],
   ['buffer-gib', 100, 'GiB of disk for buffers'],

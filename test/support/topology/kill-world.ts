@@ -18,7 +18,7 @@ interface Fed {
 /** What became of the records of all pipelines. */
 export interface Result {
   acknowledged: number;
-  /** Records that were acknowledged and did not arrive, and those that arrived first after a later one of their key. */
+  /** Acknowledged records that did not arrive, and those whose first arrival was after a later record of their key. */
   lost: number[];
   early: number[];
   /** Batches that arrived again, at most of one pipeline. */
@@ -28,7 +28,7 @@ export interface Result {
   moves: number;
 }
 
-/** Two replicas behind a proxy and two workers on a PostgreSQL of their own, with pipelines whose records flow. */
+/** Two replicas behind a proxy and two workers on a new PostgreSQL database, with pipelines that receive records. */
 export interface KillWorld {
   readonly topology: Topology;
   readonly postgres: Postgres;
@@ -96,7 +96,7 @@ export async function startKillWorld({ shiftsClocks = false }: KillWorldOptions 
         const result = { lost: [] as number[], early: [] as number[], repeated: 0 };
         for (const { id, path, sender } of fed) {
           const arrived = receiver.at(path);
-          // The status is that of the last report, so it does not say whether the last records have arrived.
+          // The status comes from the last report, so it does not show whether the last records have arrived.
           const deadline = performance.now() + DELIVERY_MS;
           await until(async () => performance.now() > deadline || compare(sender, arrived).lost.length === 0);
           await until(async () => (await client.status(id)).status === 'Running');

@@ -75,7 +75,7 @@ async function isAccepted(url: string, init: RequestInit): Promise<boolean> {
 
 const recordOf = (n: number): string => JSON.stringify({ key: KEYS[n % KEYS.length], n });
 
-/** Returns the numbers of records that did not arrive, and those that first arrived after a later one of their key. */
+/** Returns the numbers of records that did not arrive, or first arrived after a later record of their key. */
 export function compare({ acknowledged }: Sender, { counts }: Arrived): { lost: number[]; early: number[] } {
   const last = new Map<string, number>();
   const early: number[] = [];

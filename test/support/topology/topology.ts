@@ -25,7 +25,7 @@ export interface Member {
   signal(signal: NodeJS.Signals): void;
   /** Sends SIGTERM, and resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Sets its clock, compared with that of this machine. Only with `shiftsClocks`. */
+  /** Sets its clock relative to the machine's. Only with `shiftsClocks`. */
   shift(milliseconds: number): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface TopologyOptions {
   databaseUrl: string;
   replicas?: number;
   workers?: number;
-  /** Port of the proxy. Default: any free one. */
+  /** Port of the proxy. Default: a free port. */
   port?: number;
   /** Whether the proxy has one more replica, which the test starts with the environment `own`. */
   ownReplica?: boolean;

@@ -10,7 +10,7 @@ export interface LetterStats {
 export interface NodeLetters {
   readonly nodeId: string;
   stats(): Promise<LetterStats>;
-  /** Returns whether the letters fit. A node without letters has room for any. */
+  /** Returns whether the letters fit. They always fit at a node without letters. */
   hasRoomFor(letters: readonly NewLetter[]): Promise<boolean>;
   /** Stores letters durably. */
   add(letters: readonly NewLetter[]): Promise<void>;

@@ -281,7 +281,7 @@ export class LetterStore implements NodeLetters {
   }
 }
 
-/** Returns whether letters fit beside those that are there. A node without letters has room for any. */
+/** Returns whether letters fit beside the stored ones. They always fit at a node without letters. */
 export function hasRoomFor(
   letters: readonly NewLetter[],
   { count, bytes }: LetterStats,

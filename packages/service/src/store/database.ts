@@ -34,7 +34,7 @@ export interface DatabaseTimeouts {
   response: number;
 }
 
-/** Most connections of one process, and those that a shared engine has besides. */
+/** Maximum connections of one process, and further connections of a shared engine. */
 export const POOL_CONNECTIONS = 20;
 export const RESERVED_CONNECTIONS = 4;
 

@@ -18,7 +18,7 @@ export interface Membership {
   assigned: Assignment[];
 }
 
-/** The lease of a pipeline as any process sees it. */
+/** The lease of a pipeline, readable by every process. */
 export interface PipelineHolder {
   memberId: string;
   token: number;
@@ -33,7 +33,7 @@ export interface PipelineHolder {
 export interface EngineMembers {
   /**
    * Adds or renews a member. Leases that others have acquired after it had expired are not returned.
-   * Returns `undefined` while an engine of its own has the engine's lease.
+   * Returns `undefined` while a single engine has the engine's lease.
    */
   renew(id: string, ttlMs: number, isLeaving: boolean): Promise<Membership | undefined>;
   /**
@@ -43,7 +43,7 @@ export interface EngineMembers {
   noteBuffers(id: string, where: string): Promise<string | undefined>;
   /** Acquires up to `limit` leases that are free. */
   acquire(id: string, limit: number): Promise<Assignment[]>;
-  /** Releases leases so that they can be acquired immediately. Those that were lost are left as they are. */
+  /** Releases leases so that they can be acquired immediately. Leases that were lost are not changed. */
   release(id: string, assignments: readonly Assignment[]): Promise<void>;
   /** Removes a member; its leases become free. Also removes members that expired long ago. */
   leave(id: string): Promise<void>;

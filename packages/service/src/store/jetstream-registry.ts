@@ -48,12 +48,12 @@ interface Guard {
   isVersioned: boolean;
   /** @throws FencedError if the process may not write anymore */
   requireRight(): Promise<void>;
-  /** Returns those of these streams whose positions this process may not advance. */
+  /** Returns the streams whose positions this process must not advance. */
   fencedOf(streams: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /**
- * Creates the registry of the bus in JetStream for an engine of its own. Batches concurrent requests of
+ * Creates the registry of the bus in JetStream for a single engine. Batches concurrent requests of
  * many streams into one statement.
  * @param fence makes writes reject with `FencedError` once another process has the engine's lease
  */

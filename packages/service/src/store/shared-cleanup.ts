@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-// `id` needs an alias: `name` alone would be that of the pipeline.
+// `id` needs an alias: `name` alone would be the pipeline's.
 const gone = (id: string): string => `not exists (select from pipelines where pipelines.id = ${id})`;
 
 /**

@@ -16,7 +16,7 @@ export interface LetterNode {
   nodeId: string;
 }
 
-/** Buffers and dead letters that a shared engine has left in the database, for an engine of its own. */
+/** Buffers and dead letters that a shared engine has left in the database, for a single engine. */
 export interface SharedLeftovers {
   /** Returns the streams that have batches, with the names of their consumers. */
   streams(): Promise<{ id: number; name: string; consumers: string[] }[]>;

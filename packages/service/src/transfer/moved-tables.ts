@@ -15,7 +15,7 @@ export const MOVED_TABLES = {
   billing_role_users: 'move',
   billing_roles: 'move',
   billing_subscriptions: 'move',
-  /** A shared engine continues with its buffers; an engine of its own takes them over. */
+  /** A shared engine continues with its buffers; a single engine takes them over. */
   bus_batch_ids: 'move',
   bus_batches: 'move',
   bus_consumers: 'move',

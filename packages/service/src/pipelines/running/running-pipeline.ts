@@ -209,7 +209,7 @@ export class RunningPipeline {
     await this.#renewSpent();
   }
 
-  /** A runner that can't run the pipeline again makes way for one that accepts records only. */
+  /** Replaces a runner that can't run the pipeline again by one that only accepts records. */
   async #renewSpent(): Promise<void> {
     if (this.#runner?.isSpent !== true) return;
     await this.#serialize(async () => {

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 2_500;
 export interface AssignmentsOptions {
   memberId: string;
   members: EngineMembers;
-  /** Default true. Otherwise this member only keeps an engine of its own from starting. */
+  /** Default true. Otherwise this member only prevents a single engine (`ENGINE=on`) from starting. */
   takesPipelines?: boolean;
   clock: Clock;
   log: Logger;
@@ -26,13 +26,13 @@ export interface AssignmentsOptions {
 /**
  * The pipelines that this process runs. It renews its membership, takes its share of free pipelines,
  * and hands over what it has too many. The share of each member is the number of pipelines divided by
- * that of members.
+ * the number of members.
  */
 export class Assignments {
   readonly #options: AssignmentsOptions;
   readonly #held = new Map<string, number>();
   readonly #handingOver = new Set<string>();
-  /** Tokens of leases that this process has released: an answer from before may still contain them. */
+  /** Tokens of leases that this process has released: an earlier response may still contain them. */
   readonly #released = new Map<string, number>();
   #isLeaving: boolean;
   /** When the last successful renewal was requested, by `performance.now()`. */
@@ -65,7 +65,7 @@ export class Assignments {
     return this.#held.get(pipelineId);
   }
 
-  /** Whether a pipeline may be begun: it is assigned, and not being handed over. */
+  /** Whether a pipeline may start here: it is assigned, and not being handed over. */
   mayBegin(pipelineId: string): boolean {
     return this.tokenOf(pipelineId) !== undefined && !this.#handingOver.has(pipelineId);
   }

@@ -70,7 +70,7 @@ export function createLead(parts: LeadParts): Lead {
       logs: {
         async entriesAfter(sequence) {
           const all = [];
-          // An engine of its own has counted differently.
+          // A single engine has counted differently.
           for (let last = Math.min(sequence, await logs.lastSequence()); ;) {
             const some = await logs.entriesAfter(last);
             all.push(...some);

@@ -48,7 +48,7 @@ export async function createSharedBus(options: SharedBusOptions): Promise<Shared
       bus,
       at: (version) => bus.at(version),
       target: 'PostgreSQL',
-      // The database has a check of its own.
+      // `/readyz` checks the database separately.
       check: () => 'ok',
       logChanges: () => undefined,
       migrate: () => Promise.resolve(),

@@ -24,8 +24,8 @@ export interface LeaderOptions {
 const INTERVAL = 3_000;
 
 /**
- * Elects the member that does what only one process of a database may do, by the same lease that an
- * engine of its own holds.
+ * Elects the member that does what only one process of a database may do, by the lease that a
+ * single engine holds.
  */
 export class Leader {
   readonly #options: LeaderOptions;

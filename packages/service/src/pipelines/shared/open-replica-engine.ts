@@ -16,7 +16,7 @@ export interface ReplicaEngine extends PipelineEngine {
   close(): Promise<void>;
 }
 
-/** Milliseconds between looks at who runs the pipelines. */
+/** Milliseconds between queries for the processes that run the pipelines. */
 const INTERVAL = 2_000;
 
 /**

@@ -73,7 +73,7 @@ const LETTERS = 'connector_frame_letters';
  * do. Every process accepts records and responds for every pipeline. Resolves before pipelines have
  * started.
  * @param runsPipelines whether this process takes a share of the pipelines; default true
- * @throws FolderInUseError, EngineInUseError when an engine of its own runs them
+ * @throws FolderInUseError, EngineInUseError when a single engine runs them
  */
 export async function openSharedEngine(
   options: EngineOptions,
@@ -293,7 +293,7 @@ export async function openSharedEngine(
   const reports = createReports({ durable, members, supervisor });
   const sharedCounts = createSharedCounts(pool);
 
-  /** Moves what an engine of its own has left in this folder, before pipelines start here. */
+  /** Moves the buffers and dead letters of a single engine from this folder, before pipelines start here. */
   async function takeFolder(): Promise<void> {
     const streams = join(folder, 'streams');
     const names = await namesIn(streams);
@@ -329,7 +329,7 @@ export async function openSharedEngine(
   }
   const started = start();
 
-  /** Hands what this process has counted to those that run the pipelines, and takes what is theirs. */
+  /** Sends counts of pipelines that other processes run, and receives the counts of those that run here. */
   let kept: { pipelineId: string; counts: string }[] = [];
   async function exchangeCounts(): Promise<void> {
     for (const pipeline of supervisor.running())

@@ -16,7 +16,7 @@ export interface RequestsOptions {
 
 const REQUESTS = 'connector_frame_requests';
 const RESPONSES = 'connector_frame_responses';
-/** Milliseconds to wait for a response, and between looks for one whose notification was lost. */
+/** Milliseconds to wait for a response, and between queries for a response whose notification was lost. */
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 1_000;
 /** Milliseconds after which a request has no reader anymore. */

@@ -36,7 +36,7 @@ const MAX_IDS = 500;
 /**
  * Creates the coordinator of a shared engine. `Assignments` acquires and renews the leases of all
  * pipelines together. Cursors are in the database once they are committed; an earlier holder can't
- * commit one after the next holder has opened it. Reports are written behind, and never over those of a
+ * commit one after the next holder has opened it. Reports are written later, and never replace reports of a
  * later holder. The desired state is `enabled` of the pipeline's row, and stays in memory.
  */
 export function createSharedCoordinator(options: SharedCoordinatorOptions): SharedCoordinator {
@@ -92,7 +92,7 @@ export function createSharedCoordinator(options: SharedCoordinatorOptions): Shar
     await durable.put(values);
     for (const [key, value] of values) {
       written.set(key, value);
-      // The next read asks the database, which has those of other processes.
+      // The next read queries the database, which has the reports of other processes.
       if (reports.get(key) === value) reports.delete(key);
     }
   }

@@ -55,7 +55,7 @@ const statusOf = (client: Client, id: string) => client.must('GET', `/v2/~/pipel
 const until = (client: Client, id: string, wanted: object) =>
   expect.poll(() => statusOf(client, id)).toMatchObject(wanted);
 
-/** Returns how many pipelines a service runs: it exposes metrics of its own ones only. */
+/** Returns how many pipelines a service runs: it exposes metrics of those only. */
 const runningIn = (service: TestService): number =>
   [...(service.engine?.collectMetrics().statuses.values() ?? [])].reduce((sum, count) => sum + count, 0);
 
@@ -167,7 +167,7 @@ it('fire an alert once, whichever process logs it and whichever leads', async ()
   await expect.poll(async () => (await there.alerts()).length).toBe(3);
 });
 
-it('take over the buffers and dead letters of an engine of its own, and it those of them', async () => {
+it('take over the buffers and dead letters of a single engine, and a single engine takes over theirs', async () => {
   const world = await openWorld();
   const folder = await mkdtemp(join(tmpdir(), 'shared-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -203,7 +203,7 @@ it('take over the buffers and dead letters of an engine of its own, and it those
   await again.engine?.close();
 });
 
-it('can be exported after one engine of its own has taken over, also without the folders of the others', async () => {
+it('can be exported after a single engine has taken over, also without the folders of the others', async () => {
   const world = await openWorld();
   const data = await mkdtemp(join(tmpdir(), 'export-'));
   onTestFinished(() => rm(data, { recursive: true, force: true }));

@@ -34,7 +34,7 @@ const API_DAYS = 7;
 /** Milliseconds from a new entry to its write, and from a failed write to the next attempt. */
 const FLUSH_MS = 500;
 const RETRY_MS = 5_000;
-/** Entries per statement, and those that wait for a database that is away. */
+/** Entries per statement, and entries kept while the database does not respond. */
 const MAX_ROWS = 500;
 const MAX_PENDING = 20_000;
 /** Characters of a stored message. */

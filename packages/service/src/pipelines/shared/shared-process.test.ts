@@ -60,7 +60,7 @@ async function start(variables: Record<string, string>): Promise<ServiceProcess>
 const until = (client: ServiceClient, id: string, wanted: object, timeout = 20_000) =>
   expect.poll(() => client.status(id), { timeout }).toMatchObject(wanted);
 
-/** Returns how many pipelines a process runs: it exposes metrics of its own ones only. */
+/** Returns how many pipelines a process runs: it exposes metrics of those only. */
 async function runningIn(service: ServiceProcess): Promise<number> {
   const text = await (await fetch(`${service.url}/metrics`)).text();
   const counts = [...text.matchAll(/pipelines\{status="\w+"\} (\d+)/g)].map(([, count]) => Number(count));

@@ -62,7 +62,7 @@ export class BusQueries {
       const id = rows[0]?.id;
       if (id === undefined) return;
       const names = consumers.map((each) => each.name);
-      // Also those that only acknowledge at the moment: their backlog decides what is deleted.
+      // Also locks consumers that acknowledge at the same time: their backlog decides what is deleted.
       await client.query('select from bus_consumers where stream_id = $1 order by name for update', [id]);
       const removed = await client.query('delete from bus_consumers where stream_id = $1 and name <> all ($2)', [
         id,

@@ -23,7 +23,7 @@ export interface PostgresBusOptions {
   maxBytes?: number;
   /** Maximum backlog of a consumer with the policy `spill` in bytes. Default 4 GiB. */
   maxSpillBytes?: number;
-  /** Milliseconds between looks for batches whose notification was lost. Default 2,000. */
+  /** Milliseconds between queries for batches whose notification was lost. Default 2,000. */
   pollMs?: number;
   /**
    * Returns the lease that reading a stream needs, `undefined` if it is not held. Absent: none is
@@ -45,7 +45,7 @@ const SPACE = 'connector_frame_space';
  * A bus in PostgreSQL. Every process that shares the database may publish to a stream, and the one
  * that holds the lease of a pipeline consumes; a process that ends leaves nothing behind.
  *
- * Batches are stored in one transaction with those that arrive meanwhile. Acknowledgments are not
+ * Batches that arrive during a transaction are stored together by the next one. Acknowledgments are not
  * synced: a crash of the server repeats batches, but loses none.
  */
 export class PostgresBus implements Bus {

@@ -1,5 +1,5 @@
 interface Waiter {
-  /** Last sequence that it has seen. */
+  /** Sequence of the last batch it has read. */
   readonly after: number;
   wake(): void;
 }
@@ -85,7 +85,7 @@ export class StreamWaiters {
     try {
       const last = await this.#sequences([...this.#waiters.keys()]);
       for (const [stream, waiters] of this.#waiters)
-        // A stream that is gone ends its readers.
+        // Readers of a removed stream end.
         for (const waiter of waiters) if ((last.get(stream) ?? Number.POSITIVE_INFINITY) > waiter.after) waiter.wake();
     } catch {
       // The next look tries again.
