@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../packages/service/src/store/database.js';
 import { createEgress, type Egress } from '../../packages/engine/src/egress/index.js';
 import { ManualClock } from '../../packages/engine/src/testing/manual-clock.js';
-import type { EngineOptions } from '../../packages/service/src/pipelines/running/open-engine.js';
+import type { EngineOptions } from '../../packages/service/src/pipelines/running/engine-options.js';
 import { createTestService, type Answer, type Tenant, type TestService } from './service.js';
 import type { MasterKey } from '../../packages/service/src/secrets/master-key.js';
 

@@ -18,11 +18,8 @@ import { createConformance, type Conformance } from './conformance.js';
 import { createLog } from '../../packages/service/src/log.js';
 import { createMetrics, type Metrics } from '../../packages/service/src/metrics.js';
 import type { PipelineEngine } from '../../packages/service/src/pipelines/engine.js';
-import {
-  openEngine,
-  type EngineOptions,
-  type RunningEngine,
-} from '../../packages/service/src/pipelines/running/open-engine.js';
+import type { EngineOptions, RunningEngine } from '../../packages/service/src/pipelines/running/engine-options.js';
+import { openEngine } from '../../packages/service/src/pipelines/running/open-engine.js';
 import { openSharedEngine } from '../../packages/service/src/pipelines/shared/open-shared-engine.js';
 import { createReadiness, databaseChecks, type Readiness } from '../../packages/service/src/readiness.js';
 import { masterKey, type MasterKey } from '../../packages/service/src/secrets/master-key.js';

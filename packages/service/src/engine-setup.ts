@@ -10,7 +10,7 @@ import { openSyslog } from './ingest/open-syslog.js';
 import { createOAuthClients, parseOAuthClients, type OAuthClients } from './oauth/clients.js';
 import type { Core } from './open-core.js';
 import type { NatsBuffers } from './pipelines/running/create-bus.js';
-import type { EngineOptions, RunningEngine } from './pipelines/running/open-engine.js';
+import type { EngineOptions, RunningEngine } from './pipelines/running/engine-options.js';
 import type { ReadinessCheck } from './readiness.js';
 import { awsExternalId } from './secrets/aws-external-id.js';
 import type { KeyValueLimits } from './store/key-values.js';

@@ -36,7 +36,8 @@ export { masterKey, readMasterKey, type MasterKey } from './secrets/master-key.j
 export { FolderInUseError } from './store/folder-lock.js';
 export { FolderNotPrivateError } from './store/private-folder.js';
 export { EngineInUseError } from './pipelines/running/engine-lease.js';
-export { openEngine, type EngineOptions, type RunningEngine } from './pipelines/running/open-engine.js';
+export type { EngineOptions, RunningEngine } from './pipelines/running/engine-options.js';
+export { openEngine } from './pipelines/running/open-engine.js';
 export type { EngineMetrics } from './metrics.js';
 export type { Ingested, MetricsPoint, PipelineEngine, PipelineMetrics } from './pipelines/engine.js';
 export type { Pipeline, Store } from './store/store.js';

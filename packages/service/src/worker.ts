@@ -15,7 +15,7 @@ import { createObserver } from './http/observe.js';
 import { createLog } from './log.js';
 import { createMetrics } from './metrics.js';
 import { openCore, type Core } from './open-core.js';
-import type { RunningEngine } from './pipelines/running/open-engine.js';
+import type { RunningEngine } from './pipelines/running/engine-options.js';
 import { openSharedEngine } from './pipelines/shared/open-shared-engine.js';
 import { createReadiness, databaseChecks } from './readiness.js';
 import { healthRoutes } from './routes/health.js';

@@ -1,50 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import {
-  createEmbeddedCoordinator,
-  createFolderLetters,
-  systemClock,
-  type Clock,
-  type EmbeddedBusOptions,
-  type LetterBounds,
-  type RunnerLimits,
-} from '@connector-frame/engine';
-import type { KeyValueTable } from '@connector-frame/engine/connector-api';
-import type { Logger } from 'pino';
+import { createEmbeddedCoordinator, createFolderLetters, systemClock } from '@connector-frame/engine';
 import type { AlertEvaluator } from '../../alerts/alert-evaluator.js';
-import { createAlertRecords, EventSignals } from '../../alerts/alert-records.js';
-import { createLookups } from '../../connectors/lookups.js';
+import { EventSignals } from '../../alerts/alert-records.js';
 import { describeError } from '../../describe-error.js';
-import { createAuthorizationServers } from '../../oauth/authorization-servers.js';
-import { createOAuthClients, type OAuthClients } from '../../oauth/clients.js';
-import { createTokenRefresher } from '../../oauth/granted-tokens.js';
-import { createSecretExchanges } from '../../secrets/secret-exchanges.js';
-import type { Vault } from '../../secrets/vault.js';
-import { createAlertWriter } from '../../store/alert-writer.js';
-import type { Database } from '../../store/database.js';
-import { locksOf } from '../../store/locks.js';
 import { createEngineLeases } from '../../store/engine-leases.js';
-import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
-import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS, type KeyValueLimits } from '../../store/key-values.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
-import { createUsageLimits } from '../../store/usage-limits.js';
-import { createUsageWriter } from '../../store/usage-writer.js';
-import { QuotaKeeper } from '../../usage/quota-keeper.js';
-import { UsageMeter } from '../../usage/usage-meter.js';
 import { createUsageTidying } from '../../usage/usage-tidying.js';
-import { createUsageWebhook, dueAt, type UsageWebhookSettings } from '../../usage/usage-webhook.js';
+import { createUsageWebhook } from '../../usage/usage-webhook.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
 import { createSharedLeftovers } from '../../store/shared-leftovers.js';
 import { createUsageEvents } from '../../store/usage-events.js';
-import type { Connector, Pipeline, Reseal, Tables } from '../../store/store.js';
 import type { PipelineEngine } from '../engine.js';
-import { createActivityRecords } from './activity-records.js';
-import type { ComponentTools } from './components-of.js';
-import type { PipelineMeter } from '../../metrics.js';
 import { EngineMetricsRecorder } from './engine-metrics.js';
 import { CountsRecorder } from './counts-recorder.js';
-import { createBus, type NatsBuffers } from './create-bus.js';
+import { createBus } from './create-bus.js';
 import { acquireEngineLease, LEASE_TTL } from './engine-lease.js';
 import { createEngineStore } from './engine-store.js';
 import { createEvaluator } from './create-evaluator.js';
@@ -55,67 +26,12 @@ import { PipelineLogs } from './pipeline-logs.js';
 import { createReportedEngine } from './reported-engine.js';
 import { Supervisor } from './supervisor.js';
 import { takeShared } from './take-shared.js';
-
-export interface EngineOptions extends Omit<
-  ComponentTools,
-  'clock' | 'lookupsOf' | 'tableOf' | 'alertsOf' | 'activityOf' | 'exchanges' | 'refresher'
-> {
-  /** Used by this engine only. */
-  folder: string;
-  database: Database;
-  tables: Tables;
-  vault: Vault;
-  log: Logger;
-  clock?: Clock;
-  limits?: Partial<RunnerLimits>;
-  /** Limits of the buffers, in bytes. Defaults: those of `createEmbeddedBus`. */
-  buffers?: Pick<EmbeddedBusOptions, 'maxBytes' | 'maxSpillBytes' | 'minFreeBytes'>;
-  /** Stores the buffers in JetStream rather than in the folder. */
-  nats?: NatsBuffers | undefined;
-  /** Folder with the operator's files for enrichments. Absent: they can't read files. */
-  lookupFolder?: string | undefined;
-  /** Clients that the operator registered at vendors. Absent: tokens of connected accounts are not refreshed. */
-  oauthClients?: OAuthClients;
-  /** Maximum size of the table of a KV lookup output. Default: 256 MiB and a million keys. */
-  keyValueLimits?: KeyValueLimits;
-  /** Number of pipelines with metrics of their own. Default 200. */
-  labeledPipelines?: number;
-  /** Days for which the counts of pipelines are kept. Default 90. */
-  metricsDays?: number;
-  /** Milliseconds until a firing alert is sent again; `undefined`: never. Default four hours. */
-  alertReminderMs?: number | undefined;
-  /** Days for which usage is kept. Default 1,100. */
-  usageDays?: number;
-  /** Receives the usage of each hour. */
-  usageWebhook?: UsageWebhookSettings;
-}
-
-/** The embedded engine. */
-export interface RunningEngine extends PipelineEngine, PipelineMeter {
-  /** Resolves once every pipeline has been started. Callers don't have to await it. */
-  readonly started: Promise<void>;
-  /** Returns `ok`, or in a few words what is wrong with the storage of the buffers. */
-  checkBuffers(): Promise<string>;
-  /** Returns `ok`, or in a few words what is wrong with the lease. */
-  check(): string;
-  /** Stores the usage so far. The engine does it every five seconds. */
-  storeUsage(): Promise<void>;
-  /**
-   * Stops accepting records, lets each pipeline finish its current work, and releases the folder.
-   * Idempotent.
-   */
-  close(): Promise<void>;
-}
+import { createRepeat, engineLoops, loadQuotas, untilNext } from './engine-loops.js';
+import { letterBoundsOf, type EngineOptions, type RunningEngine } from './engine-options.js';
+import { openEngineTools } from './engine-tools.js';
 
 /** Intervals in milliseconds. */
-const FLUSH = 2_000;
-const USAGE_FLUSH = 5_000;
-const QUOTA_CHECK = 1_000;
-const QUOTA_LOAD = 2_000;
-const LOAD_RETRY = 5_000;
 const WEBHOOK = 10_000;
-const DISK = 1_000;
-const SWEEP = 30_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -128,7 +44,6 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     folder,
     database,
     tables,
-    vault,
     log,
     clock = systemClock,
     limits,
@@ -136,12 +51,9 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     nats,
     labeledPipelines = 200,
     metricsDays = 90,
-    lookupFolder,
-    oauthClients = createOAuthClients([]),
-    keyValueLimits = DEFAULT_KEY_VALUE_LIMITS,
     usageDays = 1_100,
     usageWebhook,
-    ...rest
+    egress,
   } = options;
   const leases = createEngineLeases(database.queries);
   const lease = await acquireEngineLease({ folder, state: createEngineState(database.queries), leases, clock, log });
@@ -171,62 +83,15 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   });
   const pipelines = join(folder, 'pipelines');
   const coordinator = createEmbeddedCoordinator({ store, now: () => clock.now() });
-  const keyValues = createKeyValueWriter(database, lease.epoch, keyValueLimits);
-  const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
   const signals = new EventSignals();
-  const alertWriter = createAlertWriter(database, lease.epoch);
-  const usageWriter = createUsageWriter(database);
-  const meter = await UsageMeter.open({
-    folder: join(folder, 'usage'),
-    holder: lease.holder,
-    writer: usageWriter,
-    usage: tables.usage,
-    now: () => clock.now(),
-    ...(usageWebhook && { dueAt }),
-    onFailure: (error) =>
-      log.error({ problem: describeError(error) }, 'could not write usage to disk; a kill loses it'),
-  });
-  const quotas = new QuotaKeeper({
-    limits: createUsageLimits(database.queries),
-    meter,
-    now: () => clock.now(),
-    changed: (organizationId) => supervisor.suspend(organizationId),
+  const { tools, meter, quotas, usageWriter, alertWriter } = await openEngineTools({
+    options,
+    right: lease.epoch,
+    signals,
+    parts: { bus, coordinator, holder: lease.holder, folder: pipelines, logs },
+    suspend: (organizationId) => supervisor.suspend(organizationId),
     warn: (organizationId, message) => supervisor.warn(organizationId, 'quota', message),
-    log,
   });
-  meter.onUsedUp = () => quotas.check();
-  const vaultOf = (organizationId: string) => vault.ofOrganization(tables, organizationId);
-  const tools = {
-    ...rest,
-    exchanges: createSecretExchanges({ tables, locks: locksOf(database), vaultOf, catalog: rest.catalog }),
-    refresher: createTokenRefresher({
-      tables,
-      servers: createAuthorizationServers({ clients: oauthClients, egress: rest.egress, now: () => clock.now() }),
-      clock,
-    }),
-    lookupsOf,
-    tableOf: ({ id, organizationId }: Connector): KeyValueTable => ({
-      put: (entries, ttlMs) => keyValues.put(id, entries, new Date(clock.now()), ttlMs),
-      get: async (keys) => (await lookupsOf(organizationId).keyValues?.of(id).get(keys)) ?? new Map(),
-    }),
-    clock,
-    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) =>
-      createAlertRecords(tables.alertEvents, signals, pipeline, nodeId),
-    activityOf: (organizationId: string) => createActivityRecords(tables.auditLogs, organizationId, clock),
-    beginFeed: (pipelineId: string, nodeId: string) => alertWriter.beginFeed(pipelineId, nodeId),
-    bus,
-    coordinator,
-    holder: lease.holder,
-    folder: pipelines,
-    logs,
-    vaultOf,
-    reseal: (reseals: readonly Reseal[]) =>
-      tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
-    schemas: createEdgeSchemaWriter(database, lease.epoch),
-    meter,
-    suspensionOf: (organizationId: string) => quotas.suspensionOf(organizationId),
-    limits: () => ({ ...idleLimits(), ...limits }),
-  };
   const supervisor = new Supervisor({
     pipelines: createRunningPipelines(database.queries),
     tools,
@@ -260,7 +125,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   async function start(): Promise<void> {
     const cleanUpFailed = warn('could not clean up removed pipelines; the next start retries');
     // Without the database, pipelines start as soon as it is back.
-    await loadQuotas();
+    await loadQuotas(quotas, { clock, signal: closing.signal, log });
     await buffered.migrate().catch(warn('could not move the buffers from DATA_DIR; the next start continues'));
     await takeShared({
       leftovers: createSharedLeftovers(database.queries),
@@ -284,35 +149,7 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
   }
   const started = start();
 
-  /** Before pipelines start: those that are suspended must not run until it is known. */
-  async function loadQuotas(): Promise<void> {
-    while (!closing.signal.aborted) {
-      try {
-        return await quotas.load();
-      } catch (error) {
-        warn('could not read quotas; retrying')(error);
-        await clock.sleep(LOAD_RETRY, closing.signal);
-      }
-    }
-  }
-
-  /**
-   * Runs `work` repeatedly, with pauses, until the engine closes. Logs only the first of consecutive
-   * failures.
-   */
-  async function repeat(pause: () => number, work: () => Promise<void> | void, message: string): Promise<void> {
-    for (let hasFailed = false; ;) {
-      await clock.sleep(pause(), closing.signal);
-      if (closing.signal.aborted) return;
-      try {
-        await work();
-        hasFailed = false;
-      } catch (error) {
-        if (!hasFailed) warn(message)(error);
-        hasFailed = true;
-      }
-    }
-  }
+  const repeat = createRepeat(clock, closing.signal, log);
   async function storeSchemas(isLast: boolean): Promise<void> {
     for (const pipeline of supervisor.running()) await pipeline.storeSchemas(isLast);
   }
@@ -331,57 +168,31 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     createUsageWebhook({
       ...usageWebhook,
       events: createUsageEvents(database.queries),
-      egress: rest.egress,
+      egress,
       now: () => clock.now(),
       signal: closing.signal,
       log,
     });
   const interval = INTERVAL_SECONDS * 1_000;
-  const toNext = (length: number): number => length - (clock.now() % length) + 1;
   const loops = [
+    ...engineLoops({
+      repeat,
+      clock,
+      supervisor,
+      meter,
+      quotas,
+      flushReports: () => store.flush(),
+      storeSchemas: () => storeSchemas(false),
+      recordCounts,
+      sample,
+      logChanges: () => buffered.logChanges(),
+    }),
     repeat(
-      () => FLUSH,
-      () => store.flush(),
-      'could not write pipeline reports; retrying',
-    ),
-    repeat(
-      () => FLUSH,
-      () => storeSchemas(false),
-      'could not store the schemas of records; retrying',
-    ),
-    repeat(
-      () => SWEEP,
-      () => supervisor.sweep(),
-      'could not list pipelines; retrying',
-    ),
-    repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
-    repeat(() => toNext(interval), sample, 'could not sample metrics'),
-    repeat(
-      () => USAGE_FLUSH,
-      () => meter.flush(),
-      'could not store usage; retrying',
-    ),
-    repeat(
-      () => QUOTA_CHECK,
-      () => quotas.check(),
-      'could not check quotas',
-    ),
-    repeat(
-      () => QUOTA_LOAD,
-      () => quotas.load(),
-      'could not read quotas; retrying',
-    ),
-    repeat(
-      () => toNext(MINUTE),
+      () => untilNext(MINUTE, clock),
       () => tidyUsage(clock.now()),
       'could not tidy up the stored usage; retrying',
     ),
     ...(webhook ? [repeat(() => WEBHOOK, webhook, 'could not read or note what was sent to the usage webhook')] : []),
-    repeat(
-      () => DISK,
-      () => buffered.logChanges(),
-      'could not check the storage of the buffers; retrying',
-    ),
     listenForChanges(
       database,
       (id) => (id === RULES_CHANGED ? alerts.wake() : supervisor.changed(id)),
@@ -453,26 +264,3 @@ export async function openEngine(options: EngineOptions): Promise<RunningEngine>
     append: (id, lines, given) => engine().append(id, lines, given),
   };
 }
-
-/**
- * Leases of pipelines are in the memory of the one process that may run them. They must not expire
- * when its clock jumps. Ten years in milliseconds.
- */
-const PIPELINE_LEASE_TTL = 10 * 365 * 86_400_000;
-
-/**
- * Returns limits for a single process that holds all leases in memory and does not have to renew
- * them: ten thousand idle pipelines cost almost nothing. Random intervals spread the reconciliations
- * of pipelines over time.
- */
-export const idleLimits = (): Partial<RunnerLimits> => ({
-  reconcile: 45_000 + Math.random() * 30_000,
-  leaseTtl: PIPELINE_LEASE_TTL,
-  grace: 4_000,
-});
-
-/** Returns the bounds of the dead letters of one node. */
-export const letterBoundsOf = (limits: Partial<RunnerLimits> | undefined): LetterBounds => ({
-  maxBytes: limits?.deadLetters ?? 16 * 1024 * 1024,
-  maxCount: limits?.deadLetterCount ?? 100_000,
-});

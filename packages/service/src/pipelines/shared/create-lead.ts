@@ -11,10 +11,10 @@ import type { UsageWriter } from '../../store/usage-writer.js';
 import { createUsageTidying } from '../../usage/usage-tidying.js';
 import { createUsageWebhook } from '../../usage/usage-webhook.js';
 import { createEvaluator } from '../running/create-evaluator.js';
-import type { EngineOptions } from '../running/open-engine.js';
+import type { Repeat } from '../running/engine-loops.js';
+import type { EngineOptions } from '../running/engine-options.js';
 import type { Supervisor } from '../running/supervisor.js';
 import type { Leadership } from './leader.js';
-import type { Repeat } from './repeat.js';
 import type { Requests } from './requests.js';
 import type { SharedLogs } from './shared-logs.js';
 

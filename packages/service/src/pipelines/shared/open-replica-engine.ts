@@ -5,7 +5,7 @@ import { createEngineState } from '../../store/engine-state.js';
 import { FolderInUseError } from '../../store/folder-lock.js';
 import type { PipelineEngine } from '../engine.js';
 import { notifyOthers, RULES_CHANGED } from '../running/change-notifications.js';
-import type { EngineOptions } from '../running/open-engine.js';
+import type { EngineOptions } from '../running/engine-options.js';
 import { createReportedEngine } from '../running/reported-engine.js';
 import { openSharedEngine } from './open-shared-engine.js';
 

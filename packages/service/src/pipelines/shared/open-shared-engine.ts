@@ -1,35 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { createFolderLetters, systemClock, type JsonValue, type RecordSample } from '@connector-frame/engine';
-import type { KeyValueTable } from '@connector-frame/engine/connector-api';
-import { createAlertRecords } from '../../alerts/alert-records.js';
-import { createLookups } from '../../connectors/lookups.js';
 import { describeError } from '../../describe-error.js';
-import { createAuthorizationServers } from '../../oauth/authorization-servers.js';
-import { createOAuthClients } from '../../oauth/clients.js';
-import { createTokenRefresher } from '../../oauth/granted-tokens.js';
-import { createSecretExchanges } from '../../secrets/secret-exchanges.js';
-import { createAlertWriter } from '../../store/alert-writer.js';
 import { reservedPool } from '../../store/database.js';
-import { createEdgeSchemaWriter } from '../../store/edge-schemas.js';
 import { createEngineLeases, SHARED } from '../../store/engine-leases.js';
 import { createEngineMembers, MEMBER_TTL } from '../../store/engine-members.js';
 import { createEngineState } from '../../store/engine-state.js';
 import { lockFolder } from '../../store/folder-lock.js';
-import { createKeyValueWriter, DEFAULT_KEY_VALUE_LIMITS } from '../../store/key-values.js';
-import { locksOf } from '../../store/locks.js';
 import { Notifications } from '../../store/notifications.js';
 import { createCountsWriter } from '../../store/pipeline-counts.js';
 import { createRunningPipelines } from '../../store/running-pipelines.js';
 import { createSharedCounts } from '../../store/shared-cleanup.js';
 import { createSharedLetters } from '../../store/shared-letters.js';
-import type { Connector, Pipeline, Reseal } from '../../store/store.js';
-import { createUsageLimits } from '../../store/usage-limits.js';
-import { createUsageWriter } from '../../store/usage-writer.js';
-import { QuotaKeeper } from '../../usage/quota-keeper.js';
-import { UsageMeter } from '../../usage/usage-meter.js';
-import { dueAt } from '../../usage/usage-webhook.js';
-import { createActivityRecords } from '../running/activity-records.js';
 import { listenForChanges, notifyOthers, RULES_CHANGED } from '../running/change-notifications.js';
 import { CountsRecorder } from '../running/counts-recorder.js';
 import { EngineInUseError, identify } from '../running/engine-lease.js';
@@ -38,8 +20,7 @@ import { INTERVAL_SECONDS, intervalOf } from '../running/metrics-history.js';
 import { namesIn } from '../running/create-bus.js';
 import { moveBuffers } from '../running/move-buffers.js';
 import { moveLetters } from '../running/move-letters.js';
-import { idleLimits, letterBoundsOf, type EngineOptions, type RunningEngine } from '../running/open-engine.js';
-import type { RunningTools } from '../running/running-pipeline.js';
+import { letterBoundsOf, type EngineOptions, type RunningEngine } from '../running/engine-options.js';
 import { Supervisor } from '../running/supervisor.js';
 import { Assignments } from './assignments.js';
 import { createLead } from './create-lead.js';
@@ -48,19 +29,15 @@ import { Leader } from './leader.js';
 import { merge } from './merge.js';
 import { createReports } from './reports.js';
 import { RemotePipeline, respondFor } from './remote-pipeline.js';
-import { createRepeat } from './repeat.js';
 import { Requests } from './requests.js';
 import { createSharedCoordinator } from './shared-coordinator.js';
 import { SharedLogs } from './shared-logs.js';
 import { SharedSignals } from './shared-signals.js';
+import { createRepeat, engineLoops, loadQuotas } from '../running/engine-loops.js';
+import { openEngineTools } from '../running/engine-tools.js';
 
 /** Intervals in milliseconds. */
 const FLUSH = 2_000;
-const USAGE_FLUSH = 5_000;
-const QUOTA_CHECK = 1_000;
-const QUOTA_LOAD = 2_000;
-const LOAD_RETRY = 5_000;
-const STORAGE = 1_000;
 const SWEEP = 30_000;
 const MINUTE = 60_000;
 
@@ -83,7 +60,6 @@ export async function openSharedEngine(
     folder,
     database,
     tables,
-    vault,
     log,
     clock = systemClock,
     limits,
@@ -91,12 +67,7 @@ export async function openSharedEngine(
     nats,
     labeledPipelines = 200,
     metricsDays = 90,
-    lookupFolder,
-    oauthClients = createOAuthClients([]),
-    keyValueLimits = DEFAULT_KEY_VALUE_LIMITS,
     usageDays = 1_100,
-    usageWebhook,
-    ...rest
   } = options;
   const { pool } = database;
   if (!pool) throw new EngineInUseError('A shared engine needs a PostgreSQL server. Set DATABASE_URL.');
@@ -169,73 +140,29 @@ export async function openSharedEngine(
     now: () => clock.now(),
     onFailure: warn('could not write the logs of pipelines; retrying'),
   });
-  const keyValues = createKeyValueWriter(database, right, keyValueLimits);
-  const lookupsOf = createLookups({ keyValues: tables.keyValues, now: () => clock.now(), folder: lookupFolder });
   const signals = new SharedSignals(notifications);
-  const feeds = createAlertWriter(database, right);
-  const usageWriter = createUsageWriter(database);
-  const meter = await UsageMeter.open({
-    folder: join(folder, 'usage'),
-    holder: memberId,
-    writer: usageWriter,
-    usage: tables.usage,
-    now: () => clock.now(),
-    ...(usageWebhook && { dueAt }),
-    onFailure: (error) =>
-      log.error({ problem: describeError(error) }, 'could not write usage to disk; a kill loses it'),
-  });
-  const quotas = new QuotaKeeper({
-    limits: createUsageLimits(database.queries),
-    meter,
-    now: () => clock.now(),
-    changed: (organizationId) => supervisor.suspend(organizationId),
-    warn: (organizationId, message) => {
-      // Each process knows it.
-      if (leader.isLeading) supervisor.warn(organizationId, 'quota', message);
-    },
-    log,
-  });
-  meter.onUsedUp = () => quotas.check();
-  const vaultOf = (organizationId: string) => vault.ofOrganization(tables, organizationId);
   const pipelineFolder = join(folder, 'pipelines');
   const letterBounds = letterBoundsOf(limits);
   const lettersOf = (id: string) =>
     createSharedLetters(pool, id, letterBounds, () => notifications.notify(LETTERS, id));
-  const tools: RunningTools = {
-    ...rest,
-    exchanges: createSecretExchanges({ tables, locks: locksOf(database), vaultOf, catalog: rest.catalog }),
-    refresher: createTokenRefresher({
-      tables,
-      servers: createAuthorizationServers({ clients: oauthClients, egress: rest.egress, now: () => clock.now() }),
-      clock,
-    }),
-    lookupsOf,
-    tableOf: ({ id, organizationId }: Connector): KeyValueTable => ({
-      put: (entries, ttlMs) => keyValues.put(id, entries, new Date(clock.now()), ttlMs),
-      get: async (keys) => (await lookupsOf(organizationId).keyValues?.of(id).get(keys)) ?? new Map(),
-    }),
-    clock,
-    alertsOf: (pipeline: Pick<Pipeline, 'id' | 'organizationId'>, nodeId: string) =>
-      createAlertRecords(tables.alertEvents, signals, pipeline, nodeId),
-    activityOf: (organizationId: string) => createActivityRecords(tables.auditLogs, organizationId, clock),
-    beginFeed: (pipelineId: string, nodeId: string) => feeds.beginFeed(pipelineId, nodeId),
-    bus,
-    coordinator,
-    holder: memberId,
-    folder: pipelineFolder,
-    logs,
-    vaultOf,
-    reseal: (reseals: readonly Reseal[]) =>
-      tables.secrets.reseal(reseals).catch(warn('could not reseal secrets; the next start retries')),
-    schemas: createEdgeSchemaWriter(database, right),
-    meter,
-    suspensionOf: (organizationId: string) => quotas.suspensionOf(organizationId),
-    limits: () => ({ ...idleLimits(), ...limits }),
-    shared: {
-      busAt: (version) => buffered.at(version),
-      lettersOf,
+  const { tools, meter, quotas, usageWriter } = await openEngineTools({
+    options,
+    right,
+    signals,
+    parts: {
+      bus,
+      coordinator,
+      holder: memberId,
+      folder: pipelineFolder,
+      logs,
+      shared: { busAt: (version) => buffered.at(version), lettersOf },
     },
-  };
+    suspend: (organizationId) => supervisor.suspend(organizationId),
+    warn: (organizationId, message) => {
+      // Each process knows it.
+      if (leader.isLeading) supervisor.warn(organizationId, 'quota', message);
+    },
+  });
   const supervisor = new Supervisor({
     pipelines: createRunningPipelines(database.queries),
     tools,
@@ -310,15 +237,7 @@ export async function openSharedEngine(
 
   async function start(): Promise<void> {
     notifications.start();
-    while (!closing.signal.aborted) {
-      try {
-        await quotas.load();
-        break;
-      } catch (error) {
-        warn('could not read quotas; retrying')(error);
-        await clock.sleep(LOAD_RETRY, closing.signal);
-      }
-    }
+    await loadQuotas(quotas, { clock, signal: closing.signal, log });
     if (closing.signal.aborted) return;
     await takeFolder().catch(
       warn('could not move all buffers and dead letters from DATA_DIR; the next start continues'),
@@ -348,7 +267,6 @@ export async function openSharedEngine(
     for (const pipeline of supervisor.running()) if (pipeline.isHeld) await pipeline.storeSchemas(isLast);
   }
   const interval = INTERVAL_SECONDS * 1_000;
-  const toNext = (length: number): number => length - (clock.now() % length) + 1;
   async function sample(): Promise<void> {
     const at = intervalOf(clock.now() - 1 - interval / 2);
     await reports.read().catch(warn('could not read the reports of other processes; retrying'));
@@ -362,47 +280,22 @@ export async function openSharedEngine(
   }
   const loops = [
     repeat(() => FLUSH, exchangeCounts, 'could not exchange counts with other processes; retrying'),
-    repeat(
-      () => FLUSH,
-      () => coordinator.flush(),
-      'could not write pipeline reports; retrying',
-    ),
-    repeat(
-      () => FLUSH,
-      () => storeSchemas(false),
-      'could not store the schemas of records; retrying',
-    ),
-    repeat(
-      () => SWEEP,
-      () => supervisor.sweep(),
-      'could not list pipelines; retrying',
-    ),
+    ...engineLoops({
+      repeat,
+      clock,
+      supervisor,
+      meter,
+      quotas,
+      flushReports: () => coordinator.flush(),
+      storeSchemas: () => storeSchemas(false),
+      recordCounts,
+      sample,
+      logChanges: () => buffered.logChanges(),
+    }),
     repeat(
       () => SWEEP,
       () => signals.notifyAll(),
       'could not look for alerts; retrying',
-    ),
-    repeat(() => toNext(MINUTE), recordCounts, 'could not store the counts of pipelines; retrying'),
-    repeat(() => toNext(interval), sample, 'could not sample metrics'),
-    repeat(
-      () => USAGE_FLUSH,
-      () => meter.flush(),
-      'could not store usage; retrying',
-    ),
-    repeat(
-      () => QUOTA_CHECK,
-      () => quotas.check(),
-      'could not check quotas',
-    ),
-    repeat(
-      () => QUOTA_LOAD,
-      () => quotas.load(),
-      'could not read quotas; retrying',
-    ),
-    repeat(
-      () => STORAGE,
-      () => buffered.logChanges(),
-      'could not check the storage of the buffers; retrying',
     ),
     listenForChanges(
       database,
